@@ -1,0 +1,180 @@
+"""Every error that a user can meet: its class, its code and its wording.
+
+A code has one title (`CODES`) and belongs to one class (by its first digit). Python raises with `error`; C++ throws
+``TVM_FFI_THROW(LegalityError) << "[ST402] ..."`` and the class of the same name arrives here, because the classes
+are registered with tvm-ffi.
+
+=========  ==================  =====================================
+range      class               about
+=========  ==================  =====================================
+ST1xx      `DataError`         arrays, shapes, dtypes, files
+ST2xx      `ScriptError`       the text of a program
+ST3xx      `ScheduleError`     schedule primitives
+ST4xx      `LegalityError`     the laws of the language, lowering
+ST5xx      `BuildError`        building, loading and running kernels
+ST6xx      `TuningError`       tuning jobs and databases
+ST9xx      `InternalError`     a bug of ours
+=========  ==================  =====================================
+"""
+
+from __future__ import annotations
+
+import re
+
+import tvm_ffi
+
+_CODE = re.compile(r"\[(ST\d{3})\]")
+
+
+class SparseTIRError(Exception):
+    """Base of all errors of this package. ``error.code`` is the code, such as ``"ST104"``."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        found = _CODE.search(message)
+        self.code: str = found.group(1) if found else "ST900"
+
+
+@tvm_ffi.register_error
+class DataError(SparseTIRError, ValueError):
+    """ST1xx: an array, a shape, a dtype or a file is not what the call needs."""
+
+
+@tvm_ffi.register_error
+class ScriptError(SparseTIRError, ValueError):
+    """ST2xx: the text of a program cannot be understood."""
+
+
+@tvm_ffi.register_error
+class ScheduleError(SparseTIRError, ValueError):
+    """ST3xx: a schedule primitive does not apply."""
+
+
+@tvm_ffi.register_error
+class LegalityError(SparseTIRError, ValueError):
+    """ST4xx: a program breaks a law of the language, or cannot be lowered soundly."""
+
+
+@tvm_ffi.register_error
+class BuildError(SparseTIRError, RuntimeError):
+    """ST5xx: a kernel cannot be built, loaded or run here."""
+
+
+@tvm_ffi.register_error
+class TuningError(SparseTIRError, RuntimeError):
+    """ST6xx: a tuning job cannot be done."""
+
+
+@tvm_ffi.register_error
+class InternalError(SparseTIRError, RuntimeError):
+    """ST9xx: a bug of this package. Please report it."""
+
+
+_CLASSES: dict[str, type[SparseTIRError]] = {
+    "1": DataError,
+    "2": ScriptError,
+    "3": ScheduleError,
+    "4": LegalityError,
+    "5": BuildError,
+    "6": TuningError,
+    "9": InternalError,
+}
+
+CODES: dict[str, str] = {
+    # ---- ST10x to ST12x: structure arrays and patterns
+    "ST101": "the object is not a sparse matrix that this call understands",
+    "ST102": "a structure array has the wrong length",
+    "ST103": "indptr is not monotone or negative",
+    "ST104": "indptr does not end at the number of stored entries",
+    "ST105": "an index is out of range",
+    "ST106": "indices and values differ in length",
+    "ST107": "a structure array has a dtype or dimension that cannot be used",
+    "ST108": "the arrays break an order or uniqueness that the axis declares",
+    "ST109": "unknown policy",
+    # ---- ST13x: files
+    "ST130": "the file cannot be read",
+    "ST131": "the file name has an unknown ending",
+    "ST132": "the .npz file does not hold a sparse matrix",
+    "ST133": "the file holds a pickle",
+    "ST134": "the Matrix Market file is malformed",
+    # ---- ST15x: operands of a call
+    "ST150": "an operand is not an array",
+    "ST151": "an operand has the wrong shape",
+    "ST152": "an operand has the wrong dtype",
+    "ST153": "an output cannot be written",
+    "ST154": "an output shares memory with an operand",
+    "ST155": "an operand is on another device",
+    "ST156": "the dtype is not supported by this call",
+    "ST157": "wrong number of arguments",
+    # ---- ST2xx: script
+    "ST201": "the script cannot be parsed",
+    "ST202": "an axis is declared wrongly",
+    "ST203": "a sparse buffer is declared wrongly",
+    "ST204": "an iteration has the wrong number of names or kinds",
+    "ST205": "a kind letter is neither S nor R",
+    "ST206": "an axis is listed twice",
+    "ST207": "an axis is listed before its parent",
+    "ST208": "a declaration or statement stands where it is not allowed",
+    "ST209": "a sparse buffer is subscripted with the wrong number of coordinates",
+    "ST210": "a construct is not part of this version of the language",
+    # ---- ST4xx: laws and lowering
+    "ST401": "law 1: a non-unique axis listed S selects elements of a dense axis",
+    "ST402": "law 2: a search on an axis that is not unique",
+    "ST403": "law 3: a stored axis is written by something other than its own iterator",
+    "ST404": "law 3: the position of an R axis selects a stored element",
+    "ST405": "law 3: a write is out of range",
+    "ST406": "law 4: an init under an iterator that does not select the element",
+    "ST407": "law 4: init and body write different elements",
+    "ST408": "law 9: different spatial positions write one element",
+    "ST409": "law 9: a statement under a reduction is not a fold",
+    "ST410": "law 10: a written buffer is read at another element",
+    "ST411": "law 2: a structure array or value array is used as something else",
+    "ST420": "the stage of the function is not the one that the pass takes",
+    "ST421": "this lowering does not support the program",
+    "ST422": "the schedule repeats or overwrites a reduction",
+    "ST423": "concurrent loops share elements of the output",
+    # ---- ST5xx: build and run
+    "ST501": "this TVM is not the one that sparse_tir was built for",
+    "ST502": "the compiled library of sparse_tir is missing or cannot be opened",
+    "ST503": "unknown target",
+    "ST504": "the kernel was built for another CPU",
+    "ST505": "the file is not a saved kernel",
+    "ST506": "the kernel was saved by another version",
+    "ST507": "the kernel does not fit the call",
+    # ---- ST6xx: tuning
+    "ST601": "the operator cannot be tuned",
+    "ST602": "no candidate ran right",
+    "ST603": "the work directory holds no usable result",
+    "ST604": "a tuning argument is out of range",
+    # ---- ST9xx: bugs of ours
+    "ST900": "internal error",
+}
+
+
+def error(
+    code: str, where: str, found: object, expected: object = None, hint: str | None = None
+) -> SparseTIRError:
+    """The error of a code, worded the same way everywhere.
+
+    Parameters
+    ----------
+    code
+        A key of `CODES`.
+    where
+        The call and the argument, array or file at fault, such as ``"st.asarray(A).indptr"``.
+    found, expected
+        What is there, and what should be.
+    hint
+        What to do next.
+
+    Returns
+    -------
+    SparseTIRError
+        To be raised by the caller: ``raise error("ST104", ...)``.
+    """
+    lines = [f"[{code}] {where}: {CODES[code]}", f"  found:    {found}"]
+    if expected is not None:
+        lines.append(f"  expected: {expected}")
+    if hint is not None:
+        lines.append(f"  next:     {hint}")
+    return _CLASSES[code[2]]("\n".join(lines))
