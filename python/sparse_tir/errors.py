@@ -1,8 +1,8 @@
 """Every error that a user can meet: its class, its code and its wording.
 
 A code has one title (`CODES`) and belongs to one class (by its first digit). Python raises with `error`; C++ throws
-``TVM_FFI_THROW(LegalityError) << "[ST402] ..."`` and the class of the same name arrives here, because the classes
-are registered with tvm-ffi.
+with ``Refuse`` (src/ir/diagnostics.h) and the class arrives here, because the classes are registered with tvm-ffi,
+under names of their own: TVM has a ``ScheduleError`` too.
 
 =========  ==================  =====================================
 range      class               about
@@ -20,52 +20,65 @@ ST9xx      `InternalError`     a bug of ours
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 import tvm_ffi
 
-_CODE = re.compile(r"\[(ST\d{3})\]")
+_HEAD = re.compile(r"\[(ST\d{3})\] (.*)")
 
 
 class SparseTIRError(Exception):
     """Base of all errors of this package. ``error.code`` is the code, such as ``"ST104"``."""
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(message)
-        found = _CODE.search(message)
+        head, newline, rest = message.partition("\n")
+        found = _HEAD.match(head)
         self.code: str = found.group(1) if found else "ST900"
+        title = CODES[self.code]
+        if found and title not in head:
+            head = f"{head}: {title}"
+        super().__init__(head + newline + rest)
 
 
-@tvm_ffi.register_error
+_Class = TypeVar("_Class", bound=type)
+
+
+def _registered(cls: _Class) -> _Class:
+    tvm_ffi.register_error(f"SparseTIR{cls.__name__}", cls)
+    return cls
+
+
+@_registered
 class DataError(SparseTIRError, ValueError):
     """ST1xx: an array, a shape, a dtype or a file is not what the call needs."""
 
 
-@tvm_ffi.register_error
+@_registered
 class ScriptError(SparseTIRError, ValueError):
     """ST2xx: the text of a program cannot be understood."""
 
 
-@tvm_ffi.register_error
+@_registered
 class ScheduleError(SparseTIRError, ValueError):
     """ST3xx: a schedule primitive does not apply."""
 
 
-@tvm_ffi.register_error
+@_registered
 class LegalityError(SparseTIRError, ValueError):
     """ST4xx: a program breaks a law of the language, or cannot be lowered soundly."""
 
 
-@tvm_ffi.register_error
+@_registered
 class BuildError(SparseTIRError, RuntimeError):
     """ST5xx: a kernel cannot be built, loaded or run here."""
 
 
-@tvm_ffi.register_error
+@_registered
 class TuningError(SparseTIRError, RuntimeError):
     """ST6xx: a tuning job cannot be done."""
 
 
-@tvm_ffi.register_error
+@_registered
 class InternalError(SparseTIRError, RuntimeError):
     """ST9xx: a bug of this package. Please report it."""
 
@@ -172,7 +185,7 @@ def error(
     SparseTIRError
         To be raised by the caller: ``raise error("ST104", ...)``.
     """
-    lines = [f"[{code}] {where}: {CODES[code]}", f"  found:    {found}"]
+    lines = [f"[{code}] {where}", f"  found:    {found}"]
     if expected is not None:
         lines.append(f"  expected: {expected}")
     if hint is not None:

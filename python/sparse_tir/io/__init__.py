@@ -1,0 +1,5 @@
+"""Reading matrices from files."""
+
+from sparse_tir.io.loader import load_matrix
+
+__all__ = ["load_matrix"]

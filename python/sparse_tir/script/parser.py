@@ -1,0 +1,135 @@
+"""`prim_func` and `from_source`: TVM's script parser, extended by dispatch tokens only."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import tvm
+from tvm.script.ir_builder.base import IRBuilder
+from tvm.script.parser._core import Parser, dispatch, doc, utils
+from tvm.script.parser.core.diagnostics import Source
+from tvm.script.parser.core.entry import _default_globals
+from tvm.tirx import PrimFunc
+from tvm.tirx.script import builder as T
+
+from .. import errors
+from ..ir import names
+from ..ir.verify import verify
+from .location import point_at_line, raise_at
+from .scope import open_scope
+
+TOKEN = "sparse_tir"
+
+#: Axis constructors learn the name that they are assigned to.
+_AXIS_CONSTRUCTORS = ("dense_fixed", "dense_variable", "sparse_fixed", "sparse_variable")
+#: Attributes of older scripts that have no meaning here.
+_IGNORED_ATTRIBUTES = ("sparse_tir_level",)
+_BEGIN = "__sparse_tir_begin"
+
+
+class _SparseParser(Parser):
+    """Raises our errors, with the line, instead of printing diagnostics."""
+
+    def report_error(self, node: doc.AST, err: Exception | str) -> None:
+        raise_at(self.diag.source, node, err)
+
+
+def prim_func(func: Callable[..., Any]) -> PrimFunc:
+    """Parse a Python function with sparse iterations; use it as a decorator.
+
+    The function is checked against the laws of the language at once.
+
+    Raises
+    ------
+    ScriptError, LegalityError
+        With the line of the script.
+    """
+    outer = inspect.stack()
+    if utils.is_defined_in_class(outer, func):
+        return func  # @I.ir_module parses its members itself
+    captured = utils.inspect_function_capture(func)
+    utils.resolve_closure_vars(func, captured, outer)
+    return _parse(func, captured)
+
+
+prim_func.dispatch_token = TOKEN  # type: ignore[attr-defined]
+
+
+def from_source(text: str) -> PrimFunc | tvm.IRModule:
+    """Parse the text of a function or module, such as `script` prints. ``S``, ``T`` and ``I`` need no import."""
+    from .. import script as namespace
+
+    return _parse(text, {**_default_globals(), "S": namespace})
+
+
+def _parse(program: Any, variables: dict[str, Any]) -> Any:
+    source = Source(program)
+    annotations = {program.__name__: program.__annotations__} if inspect.isfunction(program) else {}
+    parser = _SparseParser(source, annotations)
+    with IRBuilder() as builder:
+        parser.parse(extra_vars=variables)
+    result = builder.get()
+    module = result if isinstance(result, tvm.IRModule) else tvm.IRModule.from_expr(result)
+    try:
+        for func in module.functions.values():
+            if isinstance(func, PrimFunc) and func.attrs.get(names.STAGE) == names.COORDINATE_STAGE:
+                verify(func)
+    except errors.SparseTIRError as error:
+        raise point_at_line(source, error) from None
+    return result
+
+
+def _begin_function() -> None:
+    T.func_attr({names.STAGE: names.COORDINATE_STAGE, "tirx.noalias": True})
+
+
+def _where(node: doc.AST) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _pass_axis_names(func: doc.FunctionDef) -> None:
+    """``I = S.dense_fixed(m)`` becomes ``I = S.dense_fixed(m, name="I")``."""
+    for stmt in func.body:
+        call = getattr(stmt, "value", None)
+        if not (isinstance(stmt, doc.Assign) and isinstance(call, doc.Call) and isinstance(call.func, doc.Attribute)):
+            continue
+        if call.func.attr in _AXIS_CONSTRUCTORS and isinstance(stmt.targets[0], doc.Name):
+            name = doc.Constant(stmt.targets[0].id, None, *_where(call))
+            call.keywords.append(doc.keyword("name", name))
+
+
+def _drop_ignored_attributes(func: doc.FunctionDef) -> None:
+    for stmt in func.body:
+        call = getattr(stmt, "value", None)
+        if not (isinstance(stmt, doc.Expr) and isinstance(call, doc.Call) and isinstance(call.func, doc.Attribute)):
+            continue
+        if call.func.attr == "func_attr" and isinstance(call.args[0], doc.Dict):
+            attributes = call.args[0]
+            kept = [
+                (k, v)
+                for k, v in zip(attributes.keys, attributes.values, strict=True)
+                if not (isinstance(k, doc.Constant) and k.value in _IGNORED_ATTRIBUTES)
+            ]
+            attributes.keys, attributes.values = [k for k, _ in kept], [v for _, v in kept]
+
+
+@dispatch.register(token=TOKEN, type_name="FunctionDef")
+def _visit_function_def(parser: Parser, node: doc.FunctionDef) -> None:
+    _pass_axis_names(node)
+    _drop_ignored_attributes(node)
+    place = _where(node.decorator_list[-1])
+    # becomes @S.prim_func(s_tir=True), the flag that TVM's visitor looks for
+    s_tir = doc.keyword("s_tir", doc.Constant(True, None, *place))
+    node.decorator_list[-1] = doc.Call(node.decorator_list[-1], [], [s_tir], *place)
+    begin = doc.Call(doc.Name(_BEGIN, doc.Load(), *place), [], [], *place)
+    node.body.insert(0, doc.Expr(begin, *place))
+    with open_scope(node.name), parser.var_table.with_frame():
+        parser.var_table.add(_BEGIN, _begin_function)
+        dispatch.get("tirx", "FunctionDef")(parser, node)
+
+
+@dispatch.register(token=TOKEN, type_name="tvm_declare_function")
+def _declare_function(parser: Parser, node: doc.FunctionDef) -> Any:
+    return dispatch.get("tirx", "tvm_declare_function")(parser, node)
