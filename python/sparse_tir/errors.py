@@ -159,6 +159,7 @@ CODES: dict[str, str] = {
     "ST602": "no candidate ran right",
     "ST603": "the work directory holds no usable result",
     "ST604": "a tuning argument is out of range",
+    "ST605": "the measuring process does not start",
     # ---- ST9xx: bugs of ours
     "ST900": "internal error",
 }

@@ -47,7 +47,9 @@ tir::Expr PositionsOf(const Axis& a) {
   if (auto* v = a.as<SparseVariableAxisObj>()) return v->nnz;
   if (auto* v = a.as<SparseFixedAxisObj>()) {
     Optional<Axis> parent = ParentOf(a);
-    return parent.has_value() ? tir::operator*(PositionsOf(parent.value()), v->width) : v->width;
+    if (!parent.has_value()) return v->width;
+    // A product of extents: in int64, whatever the dtype of the extents.
+    return tir::operator*(tir::CastTo(PositionsOf(parent.value()), DLDataType{kDLInt, 64, 1}), v->width);
   }
   return a->length;
 }

@@ -36,6 +36,15 @@ std::vector<Stmt> Statements(const Stmt& body) {
   return out;
 }
 
+std::vector<Stmt> OutermostStatements(const PrimFunc& func) {
+  Stmt body = func.body();
+  auto realize = body.as<SBlockRealize>();
+  if (realize && realize.value().block().iter_vars().empty() && realize.value().block().name_hint() == "root") {
+    body = realize.value().block().body();
+  }
+  return Statements(body);
+}
+
 std::string Where(const Optional<Span>& span) {
   if (!span.has_value()) return "";
   Span s = span.value();

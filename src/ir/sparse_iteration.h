@@ -30,6 +30,8 @@ struct SparseIteration {
 std::optional<SparseIteration> IterationOf(const tir::SBlockRealize& realize);
 // The statements of a body, in order: stores and nested carriers.
 std::vector<tir::Stmt> Statements(const tir::Stmt& body);
+// The statements of a function, without the root block that TVM puts around them.
+std::vector<tir::Stmt> OutermostStatements(const tir::PrimFunc& func);
 // "file:line:column" or nothing.
 std::string Where(const Optional<tir::Span>& span);
 }  // namespace sparse_tir

@@ -34,13 +34,13 @@ def load_matrix(path: str | os.PathLike[str]) -> sparray:
     =============  =======================================================  ==================================
 
     A Matrix Market field keeps its kind: ``real`` is float64, ``integer`` int64, ``unsigned-integer`` uint64,
-    ``complex`` complex128 and ``pattern`` float32 ones. The triangle that a symmetric, skew-symmetric or hermitian
-    file leaves out is filled in (after the entries of the file; the diagonal is not doubled). Of an ``array`` file
-    the values other than zero become entries, as in ``coo_array(dense)``.
+    ``complex`` complex128 and ``pattern`` float32 ones. The triangle that a symmetric, skew-symmetric or
+    hermitian file leaves out is filled in, after the entries of the file; the diagonal is not doubled. Of an
+    ``array`` file the values other than zero become entries, as in ``coo_array(dense)``.
 
     Memory is taken for what the file holds, never for what its header claims, and the structure arrays of the
-    result are in range: nothing that is done with the result reads outside of it. Entries of an ``.npz`` before
-    ``indptr[0]`` belong to no row and are left out, as are diagonals outside the matrix.
+    result are in range, so that SciPy never reads outside of them. Entries of an ``.npz`` before the first
+    number of its indptr belong to no row and are left out, as are diagonals outside of the matrix.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def load_matrix(path: str | os.PathLike[str]) -> sparray:
         raise errors.error("ST130", where, _reason(problem), "a file that can be read") from problem
     except (EOFError, zlib.error) as problem:
         raise errors.error(
-            "ST130", where, f"compressed data that is damaged or cut short ({problem})", hint="fetch the file again"
+            "ST130", where, f"compressed data that is damaged or cut short ({problem})", hint="fetch it again"
         ) from problem
     except MemoryError as problem:
         raise errors.error("ST130", where, "more numbers than there is memory for") from problem
@@ -101,7 +101,7 @@ def _name(path: object) -> str:
         raise errors.error("ST130", "load_matrix", f"a {type(path).__name__}", "a path: str or os.PathLike")
     name = os.fsdecode(path)
     if "\0" in name:
-        raise errors.error("ST130", f"load_matrix({name!r})", "a zero character in the path", "the name of a file")
+        raise errors.error("ST130", f"load_matrix({name!r})", "a zero character in the path")
     return name
 
 

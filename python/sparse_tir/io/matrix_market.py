@@ -54,7 +54,7 @@ def _listed_coords(header: Header, n_entries: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _stored(header: Header, body: Body) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The entries: all lines of a coordinate file (explicit zeros too), the values of an array file that are not 0."""
+    """The entries: all lines of a coordinate file (explicit zeros too), the nonzeros of an array file."""
     rows, cols = cast(tuple[np.ndarray, np.ndarray], body.coords)
     if header.layout == "coordinate":
         return rows, cols, body.values
@@ -62,7 +62,9 @@ def _stored(header: Header, body: Body) -> tuple[np.ndarray, np.ndarray, np.ndar
     return rows[kept], cols[kept], body.values[kept]
 
 
-def _check_symmetry(header: Header, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, refuse: Refuse) -> None:
+def _check_symmetry(
+    header: Header, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, refuse: Refuse
+) -> None:
     """Refuse entries that contradict the symmetry of the header."""
     if header.symmetry == "general":
         return

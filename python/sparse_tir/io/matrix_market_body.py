@@ -1,9 +1,10 @@
 """The body of a Matrix Market file: one entry in each line.
 
-SciPy's reader is fast, but it is made for good files: it reserves memory for as many entries as the header claims, reads
-``1.5abc`` as 1.5 and ``1e3`` in an integer file as 1, drops further words, and can crash at a zero byte. So the file goes
-through it in blocks, and only after every line of the block has been seen to have a good *shape*: the line with each run
-of digits written as one ``0`` and each run of blanks as one blank. A block has thousands of lines, but few shapes.
+SciPy's reader is fast, but it is made for good files: it reserves memory for as many entries as the header
+claims, reads ``1.5abc`` as 1.5 and ``1e3`` in an integer file as 1, drops further words, and can crash at a
+zero byte. So the file goes through it in blocks, and only after every line of the block has been seen to have
+a good *shape*: the line with each run of digits written as one ``0`` and each run of blanks as one blank. A
+block has many thousands of lines, but few shapes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from scipy.io import mmread
@@ -43,8 +44,8 @@ _DTYPE = {
 class Body:
     """The entries in the order of the file, counted from 0.
 
-    ``coords`` is ``(rows, cols)``, each of shape ``(n_entries,)``, or None for an array file; ``values`` has shape
-    ``(n_entries,)``.
+    ``coords`` is ``(rows, cols)``, each of shape ``(n_entries,)``, or None for an array file; ``values`` has
+    shape ``(n_entries,)``.
     """
 
     coords: tuple[np.ndarray, np.ndarray] | None
@@ -55,47 +56,42 @@ def read_body(stream: BinaryIO, header: Header, where: str) -> Body:
     """Read all entries and make sure that there are as many as the header promises."""
     grammar = _Grammar(header)
     parts: list[list[np.ndarray]] = []
-    n_seen, line, last = 0, header.line + 1, header.line
-    for block in _blocks(stream, line, where):
-        shapes = _shapes(block)
-        n_new = sum(count for shape, count in shapes.items() if grammar.is_entry(shape))
-        good = all(map(grammar.is_good, shapes)) and n_seen + n_new <= header.n_entries
-        if not good:
-            _explain(block, header, n_seen, line, where)
+    n_seen, line = 0, header.line + 1
+    while block := _read_block(stream):
+        lines = _line_shapes(block)
+        shapes = set(lines)
+        n_new = grammar.count_entries(lines, shapes)
+        if not grammar.is_good(shapes) or n_seen + n_new > header.n_entries:
+            _explain(block, header, n_seen, line, where, "not an entry")
+        if len(block) == _BLOCK_BYTES + LONGEST_LINE and not block.endswith(b"\n"):
+            malformed(where, line + len(lines) - 1, f"more than {LONGEST_LINE} bytes")
         if n_new:
             parts.append(_parse(_plain(block, shapes), header, n_seen, n_new, line, where))
         n_seen += n_new
-        line += block.count(b"\n")
-        last = line if not block.endswith(b"\n") else line - 1
+        line += len(lines)
     if n_seen < header.n_entries:
-        malformed(where, last, f"the file ends after {n_seen} of {header.n_entries} promised entries")
+        malformed(where, line - 1, f"the file ends after {n_seen} of {header.n_entries} promised entries")
     return _joined(parts, header)
 
 
 def entry_lines(stream: BinaryIO, header: Header) -> Iterator[int]:
-    """The line number of each entry in turn, of a stream that is at the first line of a body known to be good."""
+    """The line number of each entry in turn; the stream is at the first line of a body known to be good."""
     for number, line in enumerate(stream, header.line + 1):
         if line.strip() and not line.lstrip().startswith(b"%"):
             yield number
 
 
-def _blocks(stream: BinaryIO, line: int, where: str) -> Iterator[bytes]:
-    """Whole lines, some megabytes at a time; ``line`` is the number of the first one."""
-    while block := stream.read(_BLOCK_BYTES):
-        if not block.endswith(b"\n"):
-            rest = stream.readline(LONGEST_LINE)
-            block += rest
-            if len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
-                malformed(where, line + block.count(b"\n"), f"more than {LONGEST_LINE} bytes")
-        yield block
-        line += block.count(b"\n")
+def _read_block(stream: BinaryIO) -> bytes:
+    """A megabyte or so that ends with a line, or inside of one that is too long; empty at the end."""
+    block = stream.read(_BLOCK_BYTES)
+    return block if block.endswith(b"\n") else block + stream.readline(LONGEST_LINE)
 
 
 # ---- shapes
 
 
 def _shape_table() -> bytes:
-    """For each byte its kind: blanks, digits, letters of numbers (in lower case), ``x`` for all that no number has."""
+    """The kind of each byte: blank, digit, letter of a number (lower case), ``x`` for what no number has."""
     table = bytearray(b"x" * 256)
     for byte in b"\r\n+-.%nafityeNAFITYE":
         table[byte] = ord(chr(byte).lower())
@@ -109,13 +105,14 @@ def _shape_table() -> bytes:
 _KINDS = _shape_table()
 
 
-def _shapes(block: bytes) -> Counter[bytes]:
-    """The shapes of the lines of a block, with their numbers of lines."""
+def _line_shapes(block: bytes) -> list[bytes]:
+    """The shape of each line of a block."""
     kinds = np.frombuffer(block.translate(_KINDS), np.uint8)
     starts = np.ones(len(kinds), bool)
     np.not_equal(kinds[1:], kinds[:-1], out=starts[1:])
-    starts |= (kinds != ord(_DIGIT)) & (kinds != ord(_BLANK))  # only these two come in runs that mean one thing
-    return Counter(kinds[starts].tobytes().split(b"\n"))
+    starts |= (kinds != ord(_DIGIT)) & (kinds != ord(_BLANK))  # runs of other kinds stay as long as they are
+    lines = kinds[starts].tobytes().split(b"\n")
+    return lines[:-1] if block.endswith(b"\n") else lines
 
 
 class _Grammar:
@@ -124,26 +121,36 @@ class _Grammar:
     def __init__(self, header: Header) -> None:
         number = _NUMBER.get(header.field, _NUMBER["real"]).pattern
         words = [rb"\+?\d+"] * header.n_index_words + [rb"(?:" + number + rb")"] * header.n_value_words
-        self._entry = re.compile(rb" ?" + rb" ".join(words) + rb" ?\r?", re.IGNORECASE)
+        self._entry = re.compile(rb" ?" + rb" ".join(words) + rb"[ \r]*", re.IGNORECASE)
 
     def is_entry(self, shape: bytes) -> bool:
         return self._entry.fullmatch(shape) is not None
 
-    def is_good(self, shape: bytes) -> bool:
-        return not shape.strip(b" \r") or _is_comment(shape) or self.is_entry(shape)
+    def is_good(self, shapes: set[bytes]) -> bool:
+        """Whether each line is an entry, a comment or blank."""
+        return all(self.is_entry(shape) or _is_comment(shape) or not shape.strip(b" \r") for shape in shapes)
+
+    def count_entries(self, lines: list[bytes], shapes: set[bytes]) -> int:
+        """Number of lines that are entries; ``shapes`` are their different shapes."""
+        if all(map(self.is_entry, shapes)):
+            return len(lines)
+        return sum(n for shape, n in Counter(lines).items() if self.is_entry(shape))
 
 
 def _is_comment(line: bytes) -> bool:
     return line.lstrip(b" \t").startswith(b"%")
 
 
-def _plain(block: bytes, shapes: Counter[bytes]) -> bytes:
-    """The block without what is right but which SciPy does not read: comments, and plus signs before numbers."""
+def _plain(block: bytes, shapes: set[bytes]) -> bytes:
+    """The block without what is right but SciPy does not read: comments, and plus signs before numbers.
+
+    It ends with a line feed: at a last line that ends with a blank instead, SciPy reads on behind its memory.
+    """
     if any(map(_is_comment, shapes)):
         block = b"\n".join(line for line in block.split(b"\n") if not _is_comment(line))
     if any(b" +" in b" " + shape for shape in shapes):
         block = _LEADING_PLUS.sub(rb"\1", block)
-    return block
+    return block if block.endswith(b"\n") else block + b"\n"
 
 
 # ---- numbers
@@ -156,9 +163,7 @@ def _parse(block: bytes, header: Header, n_seen: int, n_new: int, line: int, whe
     try:
         matrix: Any = mmread(BytesIO(banner.encode("ascii") + block))
     except (ValueError, OverflowError) as problem:
-        _explain(block, header, n_seen, line, where)
-        n_lines = block.count(b"\n")
-        malformed(where, line, f"{problem} (in this line or the {n_lines} that follow)")
+        _explain(block, header, n_seen, line, where, str(problem))
     if header.layout == "array":
         return [matrix.ravel()]
     if header.field == "pattern":
@@ -181,10 +186,10 @@ def _joined(parts: list[list[np.ndarray]], header: Header) -> Body:
 # ---- reasons
 
 
-def _explain(block: bytes, header: Header, n_seen: int, first: int, where: str) -> None:
-    """Find the first wrong line of a block and raise its error; return when there is none."""
+def _explain(block: bytes, header: Header, n_seen: int, first: int, where: str, otherwise: str) -> NoReturn:
+    """Raise the error of the first wrong line of a block, or ``otherwise`` for the block as a whole."""
     for number, line in enumerate(block.split(b"\n"), first):
-        text = line.removesuffix(b"\r").strip(b" \t")
+        text = line.rstrip(b" \t\r").lstrip(b" \t")
         if not text or text.startswith(b"%"):
             continue
         if n_seen == header.n_entries:
@@ -197,12 +202,14 @@ def _explain(block: bytes, header: Header, n_seen: int, first: int, where: str) 
                 _check_index(word, name, size, number, where)
         for word in words[header.n_index_words :]:
             _check_value(word, header.field, number, where)
+    n_lines = block.count(b"\n")
+    malformed(where, first, f"{otherwise} (in this line or the {n_lines} that follow)")
 
 
 def _check_n_words(words: list[bytes], header: Header, line: int, where: str) -> None:
     n_words = header.n_index_words + header.n_value_words
     names = ["row", "column"][: header.n_index_words]
-    names += ["real part", "imaginary part"] if header.field == "complex" else ["value"][: header.n_value_words]
+    names += {0: [], 1: ["value"], 2: ["real part", "imaginary part"]}[header.n_value_words]
     expected = f"{n_words} in a line of {header.layout} {header.field}: {', '.join(names)}"
     if len(words) < n_words:
         malformed(where, line, f"{names[len(words)]} missing", expected)

@@ -29,7 +29,8 @@ SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 class Header:
     """What the head of the file claims; all numbers are in ``0 .. 2**63 - 1``.
 
-    ``n_entries`` is the number of lines that have to follow, ``line`` the number of the size line, counted from 1.
+    ``n_entries`` is the number of entries that have to follow, one in a line; ``line`` is the number of the
+    size line, counted from 1.
     """
 
     layout: str
@@ -51,7 +52,9 @@ class Header:
         return {"pattern": 0, "complex": 2}.get(self.field, 1)
 
 
-def malformed(where: str, line: int, found: str, expected: str | None = None, hint: str | None = None) -> NoReturn:
+def malformed(
+    where: str, line: int, found: str, expected: str | None = None, hint: str | None = None
+) -> NoReturn:
     """Refuse the file because of one of its lines (ST134)."""
     raise errors.error("ST134", where, f"line {line}: {found}", expected, hint)
 
@@ -78,7 +81,8 @@ def read_header(stream: BinaryIO, where: str) -> Header:
     n_numbers = 3 if layout == "coordinate" else 2
     names = ("rows", "columns", "entry count")[:n_numbers]
     if len(words) != n_numbers:
-        malformed(where, line, f"{len(words)} sizes: {shown(' '.join(words))}", f"{n_numbers}: " + ", ".join(names))
+        found = f"{len(words)} sizes: {shown(' '.join(words))}"
+        malformed(where, line, found, f"{n_numbers}: {', '.join(names)}")
     numbers = [_size(word, name, line, where) for word, name in zip(words, names, strict=True)]
     n_rows, n_cols = numbers[:2]
     if symmetry != "general" and n_rows != n_cols:
@@ -103,7 +107,8 @@ def _read_banner(stream: BinaryIO, where: str) -> tuple[str, str, str]:
     places = {"object": ("matrix",), "layout": LAYOUTS, "field": FIELDS, "symmetry": SYMMETRIES}
     for word, (place, known) in zip([*words[1:5], *[""] * 4], places.items(), strict=False):
         if word not in known:
-            malformed(where, 1, f"{place} {shown(word)}" if word else f"no {place}", "one of " + ", ".join(known))
+            found = f"{place} {shown(word)}" if word else f"no {place}"
+            malformed(where, 1, found, "one of " + ", ".join(known))
     if len(words) > 5:
         malformed(where, 1, f"{shown(words[5])} after the symmetry", expected)
     _, layout, field, symmetry = words[1:]

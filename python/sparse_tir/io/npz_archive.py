@@ -1,7 +1,7 @@
 """The arrays of an ``.npz`` file, with nothing believed before it is checked.
 
-`numpy.load` reserves memory for what a member claims to hold. Here the claims of all members are compared with the size of
-the file first, so that a caller can compare them with each other too, and only then numbers are read.
+`numpy.load` reserves memory for what a member claims to hold. Here the claims of all members are compared
+with the size of the file first, and a caller can compare them with each other too, before numbers are read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -31,6 +31,11 @@ _HEADER_READERS = {
 }
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
 """What zipfile raises for a damaged, encrypted or unusual archive."""
+_BAD_HEADER = (
+    *(ValueError, KeyError, TypeError, OverflowError, struct.error),
+    *(SyntaxError, tokenize.TokenError, RecursionError, MemoryError),
+)
+"""What NumPy raises for the header of a member: it is read as a Python literal."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,9 @@ class NpzArchive:
     def __enter__(self) -> NpzArchive:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._zip.close()
 
     def __contains__(self, name: str) -> bool:
@@ -124,7 +131,7 @@ class NpzArchive:
         self._check_size(info, name)
         try:
             with self._zip.open(info) as stream:
-                head = _read_up_to(stream, _HEADER_BYTES)
+                head = stream.read(_HEADER_BYTES)
         except _DAMAGE as problem:
             self._damaged(name, problem)
         if not head.startswith(np.lib.format.MAGIC_PREFIX):
@@ -136,7 +143,7 @@ class NpzArchive:
             stream = io.BytesIO(head)
             version = np.lib.format.read_magic(stream)
             shape, _, dtype = _HEADER_READERS[version](stream)
-        except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as problem:
+        except _BAD_HEADER as problem:
             self._others[name] = f"has a header that cannot be read ({_first_line(problem)})"
             return
         if dtype.hasobject:
@@ -160,24 +167,20 @@ class NpzArchive:
         with open(path, "rb") as stream:
             head = stream.read(_HEADER_BYTES)
         if _looks_pickled(head):
-            self._refuse_pickle("the file itself is a pickle")
+            self._refuse_pickle("the file itself is a pickle of objects")
         if head.startswith(np.lib.format.MAGIC_PREFIX):
             self.fail("a single array (.npy)", "an archive that scipy.sparse.save_npz wrote")
-        found = f"not a zip archive, or one cut short ({_first_line(problem)})"
-        raise errors.error("ST130", self._where, found, "an archive that scipy.sparse.save_npz wrote") from problem
+        found, expected = f"not a zip archive, or one cut short ({_first_line(problem)})", "an .npz archive"
+        raise errors.error("ST130", self._where, found, expected) from problem
 
     def _refuse_pickle(self, found: str) -> NoReturn:
-        hint = "load it yourself if you trust it, and save arrays of numbers"
-        raise errors.error("ST133", self._where, f"{found}, which are never loaded", "arrays of numbers", hint)
+        expected, hint = "arrays of numbers", "if you trust it, load it yourself and save numbers"
+        raise errors.error("ST133", self._where, f"{found}, which are never loaded", expected, hint)
 
     def _damaged(self, name: str, problem: object) -> NoReturn:
         cause = problem if isinstance(problem, Exception) else None
         found = f"member {name} is damaged: {_first_line(problem)}"
         raise errors.error("ST130", self._where, found, hint="fetch or save the file again") from cause
-
-
-def _read_up_to(stream: IO[bytes], n_bytes: int) -> bytes:
-    return stream.read(n_bytes)
 
 
 def _looks_pickled(head: bytes) -> bool:

@@ -1,7 +1,8 @@
-"""Dense operands at the border: views of what the user holds, inputs a kernel can read, outputs it can write.
+"""Dense operands at the border: views of the user's arrays, inputs to read, outputs to write.
 
-Compiled kernels assume C order, native byte order and an address that is a multiple of the element size, and check
-none of it. These functions give them that, with at most one copy, or refuse with the operand's name.
+Compiled kernels assume C order, native byte order and an address that is a multiple of the element size,
+and check none of it. These functions give them that, with at most one copy, or refuse with the operand's
+name.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ def as_input(
     dtype
         The dtype it must have (any byte order); nothing is ever converted silently. ``None`` allows all.
     shape
-        The shape it must have, such as ``(("n", 1000), "f")``: n is 1000, f is any size. A letter that occurs twice
-        must have one size.
+        The shape it must have, such as ``(("n", 1000), "f")``: n is 1000, f is any size. A letter that
+        occurs twice must have one size.
     ndim
         The number of dimensions, where no shape is given.
     name, where
@@ -107,8 +108,8 @@ def as_input(
     Returns
     -------
     numpy.ndarray
-        ``x`` itself or a view of it where possible, else one copy (strided, reversed, transposed, misaligned or
-        foreign-endian operands).
+        ``x`` itself or a view of it where possible, else one copy (strided, reversed, transposed,
+        misaligned or foreign-endian operands).
 
     Raises
     ------
@@ -170,8 +171,8 @@ def as_output(
     Raises
     ------
     DataError
-        ST150, ST155 as `as_operand`; ST153 wrong shape or dtype, read-only, elements that share memory with each
-        other, or a tensor that records gradients; ST154 shares memory with an operand.
+        ST150, ST155 as `as_operand`; ST153 wrong shape or dtype, read-only, elements that share memory
+        with each other, or a tensor that records gradients; ST154 shares memory with an operand.
 
     Examples
     --------
@@ -186,9 +187,9 @@ def as_output(
     if out is None:
         return aligned_empty(shape, dtype), None
     at = f"{where}: {name}"
-    if is_torch(out) and (out.requires_grad or out.is_conj() or out.is_neg()):
-        raise errors.error("ST153", at, "a tensor that requires grad or is a lazy conjugate", "a plain tensor")
     target = as_operand(out, name=name, where=where)
+    if is_torch(out) and (out.requires_grad or out.is_conj() or out.is_neg()):
+        raise errors.error("ST153", at, "a tensor with requires_grad or a lazy conjugate", "a plain tensor")
     _check_writable(target, tuple(shape), np.dtype(dtype), name, at)
     for other, operand in (operands or {}).items():
         if _share_memory(target, operand):
@@ -227,10 +228,10 @@ class _Alias:
 
 
 def kernel_view(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as TVM accepts it: its exchange protocol refuses read-only arrays, though kernels only read them.
+    """The array as TVM accepts it: its exchange protocol refuses read-only arrays, also for inputs.
 
-    Only for operands that the kernel does not write. Never copies; takes about 4 us for a read-only array, so keep
-    the result of structure arrays.
+    Only for operands that the kernel does not write. Never copies; takes about 4 us for a read-only array,
+    so keep the result of structure arrays.
     """
     if array.flags.writeable:
         return array
@@ -255,7 +256,8 @@ def _torch_view(x: Any, name: str, where: str) -> NDArray[Any] | None:
         import ml_dtypes
 
         bits: NDArray[Any] = plain.view(sys.modules["torch"].int16).numpy()
-        return bits.view(ml_dtypes.bfloat16)
+        widened: NDArray[Any] = bits.view(ml_dtypes.bfloat16)
+        return widened
     view: NDArray[Any] = plain.numpy()
     return view
 
@@ -267,11 +269,11 @@ def _protocol_view(x: Any, name: str, where: str) -> NDArray[Any] | None:
         if kind not in _HOST_DEVICES:
             found = f"{name} is on a device of DLPack type {kind}"
             raise errors.error("ST155", f"{where}: {name}", found, "the CPU")
-        if not hasattr(x, "__array_interface__"):
-            return np.from_dlpack(x)
         try:
             return np.from_dlpack(x)
         except (BufferError, RuntimeError, TypeError, ValueError):  # such as dtypes that DLPack lacks
+            if not hasattr(x, "__array_interface__"):
+                raise
             return np.asarray(x)
     if hasattr(x, "__array_interface__"):
         return np.asarray(x)
@@ -326,7 +328,7 @@ def _canonical_strides(array: NDArray[Any]) -> NDArray[Any]:
     for size, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
         if stride != expected:
             return array.reshape(-1).reshape(array.shape)
-        expected *= size
+        expected *= max(size, 1)
     return array
 
 
@@ -368,6 +370,6 @@ def _share_memory(a: NDArray[Any], b: NDArray[Any]) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return bool(np.shares_memory(a, b, max_work=_OVERLAP_WORK))
+        return bool(np.shares_memory(a, b, max_work=_OVERLAP_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True

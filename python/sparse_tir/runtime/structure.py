@@ -32,7 +32,8 @@ _BUCKETS_FREE = 1 << 20
 def as_structure(array: Any, *, where: str, name: str) -> NDArray[Any]:
     """The array as one-dimensional, C-contiguous, aligned, native int32 or int64.
 
-    Such an array is returned itself; any other integer array is copied once, int32 if its dtype fits, else int64.
+    Such an array is returned itself; any other integer array is copied once, int32 if its dtype fits, else
+    int64.
 
     Raises
     ------
@@ -76,15 +77,15 @@ def as_structure(array: Any, *, where: str, name: str) -> NDArray[Any]:
 def validate_indptr(
     array: Any, n_parents: int, nnz: int, where: str, *, name: str = "indptr", parent: str = "row"
 ) -> NDArray[Any]:
-    """The array as `as_structure` gives it, if it is the row pointer of ``n_parents`` rows over ``nnz`` entries.
+    """The array as `as_structure` gives it, if it is a row pointer of n_parents rows over nnz entries.
 
     ``array[0]`` may be above 0: the positions before it belong to no row.
 
     Raises
     ------
     DataError
-        ST107 as `as_structure`; ST102 length is not ``n_parents + 1``; ST103 negative or decreasing; ST104 the last
-        number is not ``nnz``.
+        ST107 as `as_structure`; ST102 length is not ``n_parents + 1``; ST103 negative or decreasing; ST104
+        the last number is not ``nnz``.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def validate_indices(
     what: str = "column",
     start: int = 0,
 ) -> NDArray[Any]:
-    """The array as `as_structure` gives it, if every number from position ``start`` on lies in ``[0, length)``.
+    """The array as `as_structure` gives it, if its numbers from ``start`` on lie in ``[0, length)``.
 
     Parameters
     ----------
@@ -172,8 +173,9 @@ def measure_sorted_unique(
 ) -> tuple[bool, bool]:
     """Whether the coordinates ascend within every row, and whether none occurs twice in a row.
 
-    Linear in nnz (except for coordinates spread over far more than nnz values: then one sort). ``padding`` is the
-    number that marks padded slots, which are exempt from uniqueness. Safe on arrays that were not validated.
+    Linear in nnz (except for coordinates spread over far more than nnz values: then one sort). ``padding``
+    is the number that marks padded slots, which are exempt from uniqueness. Safe on arrays that were not
+    validated.
 
     Examples
     --------

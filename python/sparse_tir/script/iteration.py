@@ -57,7 +57,8 @@ class iter:
         iterators = []
         for number, (axis, kind) in enumerate(zip(self.axes, self.kinds, strict=True)):
             position = call_intrin(axis.idtype, names.POSITION_OP, number)
-            iterators.append(_KINDS[kind](axis.length, position, axis.idtype))
+            extent = axis.length.astype(axis.idtype)  # a root of another width may have declared it
+            iterators.append(_KINDS[kind](extent, position, axis.idtype))
         T.sblock_attr({names.AXES: self.axes, names.BUFFERS: self.buffers})
         return iterators
 

@@ -1,4 +1,4 @@
-"""Mutation of categorical decisions, which none of MetaSchedule's own mutators touches."""
+"""Mutation of categorical decisions: MetaSchedule's own mutators do not touch them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,12 @@ def mutate_categorical(trace: Trace, state: int) -> Trace | None:
     """
     draw = random.Random(int(state))
     choices = [
-        (instruction, int(decision))
-        for instruction, decision in trace.decisions.items()
+        (instruction, int(trace.get_decision(instruction)))
+        for instruction in trace.insts
         if instruction.kind.name == "SampleCategorical" and len(instruction.attrs[0]) > 1
     ]
     if not choices:
         return None
-    # The map is ordered by address: sort by place in the trace, or equal seeds would differ between processes.
-    place = {instruction.__chandle__(): index for index, instruction in enumerate(trace.insts)}
-    choices.sort(key=lambda choice: place[choice[0].__chandle__()])
     instruction, old = draw.choice(choices)
     others = [value for value in range(len(instruction.attrs[0])) if value != old]
     return trace.with_decision(instruction, draw.choice(others), True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,9 +34,8 @@ class TuningProblem:
     module
         Stage II module with the function ``main``, not scheduled.
     space
-        Draws every decision with ``sch.sample_*`` (or `choose`, `choose_tile`, which name them) and applies the
-        schedule. A decision may be read back with ``sch.get`` to choose between different schedules: each of them
-        becomes a design space of its own, and that decision is no longer mutated.
+        Draws every decision (with `choose`, `choose_tile`, `choose_variant`, which name them, or ``sch.sample_*``)
+        and applies the schedule.
     seeds
         Hand-known schedules in the words of `space` with given decisions; ``seeds[0]`` is the default schedule.
     finish
@@ -117,7 +116,6 @@ class TuningResult:
     failures_by_reason: Mapping[str, int]
     work_dir: Path
     skipped_lines: int = 0
-    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def speedup(self) -> float | None:
@@ -155,8 +153,21 @@ def choose_tile(
 ) -> list[Any]:
     """A named decision on how to tile a loop of constant extent exactly; with `value`, it is forced."""
     factors = sch.sample_perfect_tile(loop, parts, max_innermost, list(value) if value is not None else None)
-    sch.annotate(sch.get_sblock("root"), DECISION_PREFIX + name, list(factors))
+    sch.annotate(sch.get_sblock("root"), DECISION_PREFIX + name, factors[0])
     return list(factors)
+
+
+def choose_variant(sch: Schedule, name: str, values: Sequence[str], value: str | None = None) -> str:
+    """A named decision between different schedules, as a word to branch on.
+
+    A trace of TVM is a straight line of instructions, so every variant becomes a design space of its own. (Branching
+    on a decision of `choose` would have the search change that decision without any effect.)
+    """
+    decision = None if value is None else list(values).index(value)
+    weights = [1.0 / len(values)] * len(values)
+    chosen = values[int(sch.get(sch.sample_categorical(list(range(len(values))), weights, decision)))]
+    sch.annotate(sch.get_sblock("root"), DECISION_PREFIX + name, chosen)
+    return chosen
 
 
 def workload(problem: TuningProblem, threads: int) -> tvm.IRModule:
