@@ -72,19 +72,19 @@ std::vector<Expr> JoinDivisionPairs(const Array<Expr>& indices) {
   return out;
 }
 
-Expr ExtentOf(const std::vector<SparseIterator>& iterators, const Expr& var) {
-  for (const SparseIterator& it : iterators) {
-    if (it.var.same_as(var)) return it.axis->length;
+Expr ExtentOf(const std::vector<RangedVar>& vars, const Expr& var) {
+  for (const RangedVar& r : vars) {
+    if (r.var.same_as(var)) return r.extent;
   }
   return IntLit(0, Int(32));
 }
 
 // Mixed radix: every coefficient exceeds what the smaller terms can add up to.
-bool IsMixedRadix(std::vector<LinearTerm> terms, const std::vector<SparseIterator>& iterators) {
+bool IsMixedRadix(std::vector<LinearTerm> terms, const std::vector<RangedVar>& vars) {
   if (terms.size() == 2) {  // io * t + ii with ii in [0, t), t not a constant
     for (size_t ii : {0, 1}) {
       const LinearTerm &low = terms[ii], &high = terms[1 - ii];
-      if (low.constant == 1 && !high.constant && SameExpr(high.coefficient, ExtentOf(iterators, low.atom))) return true;
+      if (low.constant == 1 && !high.constant && SameExpr(high.coefficient, ExtentOf(vars, low.atom))) return true;
     }
   }
   for (const LinearTerm& t : terms) {
@@ -97,7 +97,7 @@ bool IsMixedRadix(std::vector<LinearTerm> terms, const std::vector<SparseIterato
   for (const LinearTerm& t : terms) {
     int64_t coefficient = std::abs(*t.constant);
     if (!bounded || coefficient <= reach) return false;
-    auto extent = AsConstant(ExtentOf(iterators, t.atom));
+    auto extent = AsConstant(ExtentOf(vars, t.atom));
     bounded = extent.has_value();
     if (bounded && __builtin_mul_overflow(coefficient, std::max<int64_t>(*extent - 1, 0), &coefficient)) return false;
     if (bounded && __builtin_add_overflow(reach, coefficient, &reach)) return false;
@@ -106,10 +106,17 @@ bool IsMixedRadix(std::vector<LinearTerm> terms, const std::vector<SparseIterato
 }
 }  // namespace
 
-VarSet Determined(const Array<Expr>& indices, const std::vector<SparseIterator>& iterators,
-                  const std::vector<SparseIterator>& free) {
-  VarSet wanted = VarsOf(iterators), varying = VarsOf(free), all = wanted, determined;
-  all.insert(varying.begin(), varying.end());
+std::vector<RangedVar> Ranged(const std::vector<SparseIterator>& iterators) {
+  std::vector<RangedVar> out;
+  for (const SparseIterator& it : iterators) out.push_back({it.var, it.axis->length});
+  return out;
+}
+
+VarSet Determined(const Array<Expr>& indices, const std::vector<RangedVar>& vars, const VarSet& free) {
+  VarSet wanted, determined;
+  for (const RangedVar& r : vars) wanted.insert(r.var.get());
+  VarSet all = wanted;
+  all.insert(free.begin(), free.end());
   for (const Expr& e : JoinDivisionPairs(indices)) {
     std::vector<LinearTerm> digits;
     bool sound = true;
@@ -123,7 +130,7 @@ VarSet Determined(const Array<Expr>& indices, const std::vector<SparseIterator>&
     for (size_t a = 0; a < digits.size(); ++a) {
       for (size_t b = 0; b < a; ++b) sound = sound && !digits[a].atom.same_as(digits[b].atom);
     }
-    if (!sound || digits.empty() || !IsMixedRadix(digits, iterators)) continue;
+    if (!sound || digits.empty() || !IsMixedRadix(digits, vars)) continue;
     for (const LinearTerm& t : digits) determined.insert(t.atom.get());
   }
   return determined;

@@ -4,9 +4,15 @@
 #include "scope.h"
 
 namespace sparse_tir {
-// Of `iterators`, those that the element selected by `indices` determines when every variable that is in neither list
-// is fixed; `free` vary independently. An iterator is determined where it occurs as itself, as a non-zero multiple plus
-// terms free of iterators, as a digit of a mixed-radix sum, or as the pair e // c, e % c.
-VarSet Determined(const Array<tir::Expr>& indices, const std::vector<SparseIterator>& iterators,
-                  const std::vector<SparseIterator>& free);
+// A variable that takes the values [0, extent).
+struct RangedVar {
+  tir::Var var;
+  tir::Expr extent;
+};
+std::vector<RangedVar> Ranged(const std::vector<SparseIterator>& iterators);
+
+// Of `vars`, those that the element selected by `indices` determines when every variable that is in neither list is
+// fixed; `free` vary independently. A variable is determined where it occurs as itself, as a non-zero multiple plus
+// terms free of variables, as a digit of a mixed-radix sum, or as the pair e // c, e % c.
+VarSet Determined(const Array<tir::Expr>& indices, const std::vector<RangedVar>& vars, const VarSet& free);
 }  // namespace sparse_tir

@@ -9,7 +9,7 @@ using namespace tir;
 namespace {
 void CheckEnclosingSelect(const Scope& scope, const BufferStore& start) {
   std::vector<SparseIterator> enclosing = scope.Enclosing();
-  VarSet determined = Determined(start.indices(), enclosing, scope.Own());
+  VarSet determined = Determined(start.indices(), Ranged(enclosing), VarsOf(scope.Own()));
   for (const SparseIterator& it : enclosing) {
     if (determined.count(it.var.get())) continue;
     Refuse({"ST406", scope.innermost().name, "init of " + Text(start.buffer(), start.indices()) + " under `" +

@@ -21,7 +21,7 @@ from scipy.io import mmread
 
 from sparse_tir.io.matrix_market_header import LONGEST_LINE, Header, malformed, shown
 
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 20
 _BLANK, _DIGIT = b" ", b"0"
 _NUMBER = {
     "real": re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE),

@@ -82,7 +82,7 @@ class NpzArchive:
         self._zip.close()
 
     def __contains__(self, name: str) -> bool:
-        return name in self._members
+        return name in self._members or name in self._others
 
     def fail(self, found: object, expected: object = None) -> NoReturn:
         """Refuse the file: it holds no sparse matrix."""

@@ -138,11 +138,9 @@ def _read_dia(offsets: Any, data: Any, shape: Shape, where: str) -> Parts:
     n_rows, n_cols = shape
     steps = as_structure(offsets, where=where, name="offsets").astype(np.int64)
     values = _as_values(data, steps.size, where, ndim=2, what="offsets")
-    # Offsets that miss the matrix go first, so that no subtraction below can overflow into its range.
-    inside = np.flatnonzero((steps > -n_rows) & (steps < n_cols))
     columns = np.arange(min(values.shape[1], n_cols))
-    rows = columns - steps[inside, None]
-    kept = values[inside, : columns.size]
+    rows = columns - steps[:, None]  # may wrap, but only to negative numbers, which are outside
+    kept = values[:, : columns.size]
     diagonal, column = np.nonzero((rows >= 0) & (rows < n_rows) & (kept != 0))
     row = rows[diagonal, column]
     return _sort_by_row(row, _narrow(column, n_cols), kept[diagonal, column], shape, where)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparse_tir import errors
 from sparse_tir.runtime.layouts import Parts, as_values, read_csr, read_scipy, read_torch
-from sparse_tir.runtime.operands import is_torch
+from sparse_tir.runtime.operands import compact, is_torch
 from sparse_tir.runtime.pattern import Pattern, check_policy, check_shape
 
 __all__ = ["SparseMatrix", "asarray"]
@@ -35,6 +35,9 @@ class SparseMatrix:
 
     pattern: Pattern
     data: NDArray[Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", compact(self.data))
 
     @property
     def shape(self) -> tuple[int, int]:

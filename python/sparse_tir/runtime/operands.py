@@ -7,6 +7,7 @@ name.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,16 @@ from numpy.typing import DTypeLike, NDArray
 
 from sparse_tir import errors
 
-__all__ = ["Dim", "aligned_empty", "as_input", "as_operand", "as_output", "is_torch", "kernel_view"]
+__all__ = [
+    "Dim",
+    "aligned_empty",
+    "as_input",
+    "as_operand",
+    "as_output",
+    "compact",
+    "is_torch",
+    "kernel_view",
+]
 
 Dim = int | str | tuple[str, int]
 """One dimension of an expected shape: a size, a letter for any size, or a letter with its size."""
@@ -136,7 +146,7 @@ def as_input(
     if ndim is not None and array.ndim != ndim:
         found = f"{name} has {array.ndim} dimensions (shape {array.shape})"
         raise errors.error("ST151", f"{where}: {name}", found, f"{ndim} dimensions")
-    return _compact(array)
+    return compact(array)
 
 
 def as_output(
@@ -199,7 +209,7 @@ def as_output(
     if _is_compact(target):
         return _canonical_strides(target), None
     # The kernel may fold into what the output holds, so the temporary starts with it.
-    temporary = _compact(target)
+    temporary = compact(target)
     return temporary, lambda: np.copyto(target, temporary)
 
 
@@ -215,8 +225,10 @@ def aligned_empty(shape: Sequence[int], dtype: DTypeLike, alignment: int = 64) -
     element = np.dtype(dtype)
     n_bytes = math.prod(shape) * element.itemsize
     memory: NDArray[Any] = np.empty(n_bytes + alignment, dtype=np.uint8)
-    start = -_address(memory) % alignment
-    return memory[start : start + n_bytes].view(element).reshape(tuple(shape))
+    start = -ctypes.addressof(ctypes.c_char.from_buffer(memory.data)) % alignment  # quicker than `_address`
+    return np.ndarray(
+        shape, element, buffer=memory, offset=start, strides=_row_major(shape, element.itemsize)
+    )
 
 
 class _Alias:
@@ -230,8 +242,8 @@ class _Alias:
 def kernel_view(array: NDArray[Any]) -> NDArray[Any]:
     """The array as TVM accepts it: its exchange protocol refuses read-only arrays, also for inputs.
 
-    Only for operands that the kernel does not write. Never copies; takes about 4 us for a read-only array,
-    so keep the result of structure arrays.
+    Only for operands that the kernel does not write. Never copies; takes a few microseconds for a read-only
+    array, so keep the result of structure arrays.
     """
     if array.flags.writeable:
         return array
@@ -314,25 +326,36 @@ def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
+def _row_major(shape: Sequence[int], stride: int) -> tuple[int, ...]:
+    """Strides in bytes as compiled kernels check them; for empty arrays NumPy has others."""
+    strides = []
+    for size in reversed(shape):
+        strides.append(stride)
+        stride *= size
+    return tuple(reversed(strides))
+
+
 def _is_compact(array: NDArray[Any]) -> bool:
     flags, dtype = array.flags, array.dtype
     if not (flags.c_contiguous and flags.aligned and dtype.isnative):
         return False
     # `aligned` speaks of the C type; a complex number needs only the alignment of its halves there.
-    return dtype.alignment == dtype.itemsize or array.size == 0 or _address(array) % dtype.itemsize == 0
+    return dtype.alignment == dtype.itemsize or _address(array) % dtype.itemsize == 0
 
 
 def _canonical_strides(array: NDArray[Any]) -> NDArray[Any]:
-    """The same view, with the strides of a fresh array also where a dimension has 0 or 1 elements."""
-    expected = array.dtype.itemsize
-    for size, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
-        if stride != expected:
-            return array.reshape(-1).reshape(array.shape)
-        expected *= max(size, 1)
-    return array
+    """The same elements with row-major strides, also where a dimension has 0 or 1 of them."""
+    if 0 not in array.shape and 1 not in array.shape:
+        return array  # nothing but row-major strides is contiguous
+    if array.strides == _row_major(array.shape, array.dtype.itemsize):
+        return array
+    if array.size == 0:
+        return aligned_empty(array.shape, array.dtype)
+    return array.reshape(-1).reshape(array.shape)
 
 
-def _compact(array: NDArray[Any]) -> NDArray[Any]:
+def compact(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself or one copy of it: C order, native bytes, address a multiple of the element size."""
     if _is_compact(array):
         return _canonical_strides(array)
     copy = aligned_empty(array.shape, array.dtype.newbyteorder("="))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparse_tir import errors
+from sparse_tir.runtime.operands import compact
 from sparse_tir.runtime.structure import (
     as_structure,
     check_declared,
@@ -108,6 +109,10 @@ class Pattern:
     indices: NDArray[Any] = field(repr=False)
     is_validated: bool = False
     known_flags: tuple[bool, bool] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "indptr", compact(self.indptr))
+        object.__setattr__(self, "indices", compact(self.indices))
 
     @property
     def n_rows(self) -> int:

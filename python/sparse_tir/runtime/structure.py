@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparse_tir import errors
-from sparse_tir.runtime.operands import as_operand
+from sparse_tir.runtime.operands import as_operand, compact
 
 __all__ = [
     "as_structure",
@@ -32,8 +32,8 @@ _BUCKETS_FREE = 1 << 20
 def as_structure(array: Any, *, where: str, name: str) -> NDArray[Any]:
     """The array as one-dimensional, C-contiguous, aligned, native int32 or int64.
 
-    Such an array is returned itself; any other integer array is copied once, int32 if its dtype fits, else
-    int64.
+    Such an array is returned itself (an empty one: one like it); any other integer array is copied once,
+    int32 if its dtype fits, else int64.
 
     Raises
     ------
@@ -69,9 +69,7 @@ def as_structure(array: Any, *, where: str, name: str) -> NDArray[Any]:
             position = int(beyond.argmax())
             found = f"{name} holds {view[position]} ({_entry(position)})"
             raise errors.error("ST107", at, found, "numbers that int64 can hold")
-    if view.dtype == target and view.flags.c_contiguous and view.flags.aligned:
-        return view
-    return view.astype(target, order="C", copy=True)
+    return compact(view if native == target else view.astype(target))
 
 
 def validate_indptr(

@@ -21,11 +21,23 @@ from sparse_tir import errors
 from .problem import Measurement, Trial, TuningProblem, TuningResult, check, check_arguments, workload
 from .records import Failure, Lock, Record, WorkDirectory
 from .runner import MeasureProcess, available_cores
-from .search import Candidate, Search, TraceJSON, decisions_of, draw
+from .search import Candidate, Search, TraceJSON, decisions_of, draw, replay
 
 _BATCH = 8
 _FINALISTS = 3
-_FRUITLESS_BATCHES = 2
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True)
+class _Right:
+    """A candidate with its samples."""
+
+    candidate: Candidate
+    samples: tuple[float, ...]
+
+    @property
+    def measurement(self) -> Measurement:
+        return Measurement.of(self.samples)
 
 
 @dataclass(frozen=True)
@@ -50,18 +62,19 @@ def tune(
 ) -> TuningResult:
     """Finds a fast schedule for one kernel on the user's own arrays.
 
-    The seeds of the problem, its default schedule first, are measured before anything else; then an evolutionary
-    search with an XGBoost cost model proposes batches. Every candidate must compute the right output before it is
-    timed. Candidates run in a process of their own and may crash or hang. At the end the best ones and the default
-    are timed in turns, and the fastest of them is the result: it is never slower than the default.
+    The seeds of the problem, its default schedule first, are measured before anything else; then an
+    evolutionary search with an XGBoost cost model proposes batches. Every candidate must compute the right
+    output before it is timed. Candidates run in a process of their own and may crash or hang. At the end
+    the best ones and the default are timed in turns, and the fastest of them is the result: it is never
+    slower than the default.
 
     Parameters
     ----------
     problem
         The kernel, its space and its data.
     work_dir
-        Where records are kept (created if need be). A job with the same problem goes on where the last one stopped:
-        known candidates are not measured again.
+        Where records are kept (created if need be). A job with the same problem goes on where the last one
+        stopped: known candidates are not measured again.
     max_trials_global
         Number of candidates, those already recorded in `work_dir` included.
     num_trials_per_iter
@@ -82,8 +95,8 @@ def tune(
     Raises
     ------
     TuningError
-        ST601 (the problem cannot be tuned), ST602 (no candidate ran right), ST604 (an argument is out of range),
-        ST605 (the measuring process does not start).
+        ST601 (the problem cannot be tuned), ST602 (no candidate ran right), ST604 (an argument is out of
+        range), ST605 (the measuring process does not start).
     """
     options = _checked(max_trials_global, num_trials_per_iter, seed, timeout_sec, threads)
     check(problem)
@@ -105,7 +118,7 @@ def best_schedule(
     count = _threads(threads)
     directory = WorkDirectory(work_dir, workload(problem, count), problem.target)
     finished = directory.read_result()
-    if finished is not None and finished["trials"]["ok"] == len(directory.records):
+    if finished is not None and finished["records"] == len(directory.records):
         return apply(problem, finished["best"]["trace"])
     if not directory.records:  # a job that was killed before its end leaves records only
         raise errors.error(
@@ -115,7 +128,7 @@ def best_schedule(
             f"a record of this kernel, target and data for {count} threads",
             "run st.tune with this work_dir",
         )
-    return apply(problem, min(directory.records, key=_median).candidate.trace)
+    return apply(problem, min(directory.records, key=lambda record: record.median).trace)
 
 
 def apply(problem: TuningProblem, trace: TraceJSON) -> tvm.IRModule:
@@ -134,17 +147,31 @@ class _Job:
     """The state of one job: what is known of each candidate, and the trials in order."""
 
     def __init__(
-        self, problem: TuningProblem, options: _Options, work_dir: Path, on_event: Callable[[Trial], None] | None
+        self,
+        problem: TuningProblem,
+        options: _Options,
+        work_dir: Path,
+        on_event: Callable[[Trial], None] | None,
     ) -> None:
         self._problem, self._options, self._on_event = problem, options, on_event
         self._workload = workload(problem, options.threads)
         self._directory = WorkDirectory(work_dir, self._workload, problem.target)
         self._seeds = [draw(problem, self._workload, seed, 1) for seed in problem.seeds]
         self._trials: dict[str, Trial] = {}
+        self._right: dict[str, _Right] = {}
         for record in self._directory.records:
-            self._remember(record.candidate.key, _ok(record.samples), record.candidate.decisions)
+            self._recall(record)
         for failure in self._directory.failures:
             self._remember(failure.key, _failed(failure.reason), decisions_of(failure.trace))
+
+    def _recall(self, record: Record) -> None:
+        try:
+            candidate = replay(self._workload, record.trace)
+        except Exception:  # TVM raises nearly anything for text that is no trace
+            self._directory.skipped_lines += 1
+            return
+        self._right[candidate.key] = _Right(candidate, record.samples)
+        self._remember(candidate.key, _ok(record.samples), candidate.decisions)
 
     def run(self) -> TuningResult:
         """Measures what is not known yet, and decides."""
@@ -193,24 +220,26 @@ class _Job:
             seed=options.seed,
             threads=options.threads,
         )
-        known = [(record.candidate, record.samples) for record in self._directory.records]
-        search.learn([candidate for candidate, _ in known], [samples for _, samples in known])
-        fruitless = 0
-        while self._remaining() > 0 and fruitless < _FRUITLESS_BATCHES:
-            proposed = search.propose()
-            unknown = {c.key: c for c in proposed if c.key not in self._trials}
-            new = list(unknown.values())[: self._remaining()]
-            fruitless = 0 if new else fruitless + 1
+        known = list(self._right.values())
+        search.learn([right.candidate for right in known], [right.samples for right in known])
+        attempts = _ATTEMPTS
+        while self._remaining() > 0 and attempts:
+            proposed = search.propose(self._trials)
+            attempts = _ATTEMPTS if proposed is not None else attempts - 1
+            new = (proposed or [])[: self._remaining()]
             search.learn(new, self._measure(process, new))
         self._exhausted = self._remaining() > 0
 
-    def _measure(self, process: MeasureProcess, candidates: Sequence[Candidate]) -> list[Sequence[float] | None]:
+    def _measure(
+        self, process: MeasureProcess, candidates: Sequence[Candidate]
+    ) -> list[Sequence[float] | None]:
         """Samples of each candidate, None for a failed one. Recorded and reported one by one."""
         results: list[Sequence[float] | None] = []
         for candidate in candidates:
             outcome = process.measure(json.dumps(candidate.trace), self._best_median(), self._options.timeout)
             if outcome.reason is None:
-                self._directory.add_record(Record(candidate, outcome.samples))
+                self._directory.add_record(Record(candidate.trace, outcome.samples))
+                self._right[candidate.key] = _Right(candidate, outcome.samples)
                 trial = self._remember(candidate.key, _ok(outcome.samples), candidate.decisions)
             else:
                 failure = Failure(candidate.key, candidate.trace, outcome.reason, outcome.log)
@@ -227,28 +256,26 @@ class _Job:
         return trial
 
     def _best_median(self) -> float | None:
-        return min((_median(record) for record in self._directory.records), default=None)
+        return min((right.measurement.median for right in self._right.values()), default=None)
 
     def _decide(self, process: MeasureProcess) -> dict[str, Any]:
         """The best candidates and the default in turns: noise of the search does not choose the winner."""
-        records = {record.candidate.key: record for record in self._directory.records}
-        if not records:
+        if not self._right:
             raise self._nothing_right()
-        ranked = sorted(records.values(), key=_median)[:_FINALISTS]
-        default = records.get(self._seeds[0].key)
-        finalists = ranked if default is None or default in ranked else [*ranked, default]
-        traces = [json.dumps(record.candidate.trace) for record in finalists]
-        outcomes = process.duel(traces, self._options.timeout)
+        ranked = sorted(self._right.values(), key=lambda right: right.measurement.median)
+        default = self._right.get(self._seeds[0].key)
+        finalists = {
+            right.candidate.key: right for right in (*ranked[:_FINALISTS], default) if right is not None
+        }
+        traces = [json.dumps(right.candidate.trace) for right in finalists.values()]
+        outcomes = process.duel(traces, self._options.timeout) if len(traces) > 1 else None
         if outcomes is not None:
-            finalists = [
-                Record(record.candidate, outcome.samples)
-                for record, outcome in zip(finalists, outcomes, strict=True)
-            ]
-        best = min(finalists, key=_median)
-        confirmed = {record.candidate.key: record for record in finalists}
-        return self._outcome(best, confirmed.get(self._seeds[0].key))
+            for right, outcome in zip(list(finalists.values()), outcomes, strict=True):
+                finalists[right.candidate.key] = replace(right, samples=outcome.samples)
+        best = min(finalists.values(), key=lambda right: right.measurement.median)
+        return self._outcome(best, finalists.get(self._seeds[0].key))
 
-    def _outcome(self, best: Record, default: Record | None) -> dict[str, Any]:
+    def _outcome(self, best: _Right, default: _Right | None) -> dict[str, Any]:
         """``result.json``."""
         problem, directory = self._problem, self._directory
         return {
@@ -260,7 +287,8 @@ class _Job:
             "versions": versions(),
             "best": _described(best),
             "default": None if default is None else _described(default),
-            "trials": {"ok": len(directory.records), "failed": len(directory.failures)},
+            "trials": {"ok": len(self._right), "failed": len(directory.failures)},
+            "records": len(directory.records),
             "exhausted": self._exhausted,
             "failures": {
                 reason: {"count": count, "log": next(f.log for f in directory.failures if f.reason == reason)}
@@ -310,12 +338,12 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _described(record: Record) -> dict[str, Any]:
+def _described(right: _Right) -> dict[str, Any]:
     return {
-        "key": record.candidate.key,
-        "decisions": record.candidate.decisions,
-        "trace": record.candidate.trace,
-        "seconds": asdict(Measurement.of(record.samples)),
+        "key": right.candidate.key,
+        "decisions": right.candidate.decisions,
+        "trace": right.candidate.trace,
+        "seconds": asdict(right.measurement),
     }
 
 
@@ -327,17 +355,11 @@ def _failed(reason: str) -> Trial:
     return Trial(0, "failed", reason, None, {})
 
 
-def _median(record: Record) -> float:
-    return Measurement.of(record.samples).median
-
-
 def _is_size(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _checked(
-    max_trials: int, batch: int | None, seed: int, timeout: float, threads: int | None
-) -> _Options:
+def _checked(max_trials: int, batch: int | None, seed: int, timeout: float, threads: int | None) -> _Options:
     batch = _BATCH if batch is None else batch
     for name, value, least in (
         ("max_trials_global", max_trials, 1),

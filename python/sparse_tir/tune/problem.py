@@ -34,18 +34,19 @@ class TuningProblem:
     module
         Stage II module with the function ``main``, not scheduled.
     space
-        Draws every decision (with `choose`, `choose_tile`, `choose_variant`, which name them, or ``sch.sample_*``)
-        and applies the schedule.
+        Draws every decision (with `choose`, `choose_tile`, `choose_variant`, which name them, or
+        ``sch.sample_*``) and applies the schedule.
     seeds
-        Hand-known schedules in the words of `space` with given decisions; ``seeds[0]`` is the default schedule.
+        Hand-known schedules in the words of `space` with given decisions; ``seeds[0]`` is the default
+        schedule.
     finish
-        From the scheduled module to the one that is compiled. A module-level function, or a `functools.partial`
-        of one: it runs in the measuring process.
+        From the scheduled module to the one that is compiled. A module-level function, or a
+        `functools.partial` of one: it runs in the measuring process.
     target
         A CPU target with its ``mcpu``.
     arguments
-        Gives a fresh argument list: NumPy or TVM arrays and Python scalars, the output filled with NaN (or with
-        any other value that is no right answer).
+        Gives a fresh argument list: NumPy or TVM arrays and Python scalars, the output filled with NaN (or
+        with any other value that is no right answer).
     output
         Position of the output in that list.
     expected
@@ -104,8 +105,8 @@ class Trial:
 class TuningResult:
     """What a tuning job found.
 
-    `best` and `default` carry times that were measured in turns at the end of the job; `trials` carry the times
-    of the search. `best_schedule_module` is the scheduled module before `TuningProblem.finish`.
+    `best` and `default` carry times that were measured in turns at the end of the job; `trials` carry the
+    times of the search. `best_schedule_module` is the scheduled module before `TuningProblem.finish`.
     `skipped_lines` counts unreadable lines of the record files.
     """
 
@@ -160,8 +161,8 @@ def choose_tile(
 def choose_variant(sch: Schedule, name: str, values: Sequence[str], value: str | None = None) -> str:
     """A named decision between different schedules, as a word to branch on.
 
-    A trace of TVM is a straight line of instructions, so every variant becomes a design space of its own. (Branching
-    on a decision of `choose` would have the search change that decision without any effect.)
+    A trace of TVM is a straight line of instructions, so every variant becomes a design space of its own.
+    (Branching on a decision of `choose` would have the search change that decision without any effect.)
     """
     decision = None if value is None else list(values).index(value)
     weights = [1.0 / len(values)] * len(values)
@@ -173,8 +174,8 @@ def choose_variant(sch: Schedule, name: str, values: Sequence[str], value: str |
 def workload(problem: TuningProblem, threads: int) -> tvm.IRModule:
     """The module that keys the records: the problem's own, marked with what it was measured on.
 
-    MetaSchedule reads argument shapes off the entry function and accepts constants only, so a function without
-    arguments is added as the entry; schedules work on ``main``.
+    MetaSchedule reads argument shapes off the entry function and accepts constants only, so a function
+    without arguments is added as the entry; schedules work on ``main``.
     """
     main = problem.module["main"].without_attr("tirx.is_entry_func")
     main = main.with_attr(FINGERPRINT_ATTR, problem.fingerprint)

@@ -7,8 +7,8 @@
 ``result.json``
     The outcome of the last finished job.
 
-Lines are only ever appended, each with one system call, so a killed job leaves whole lines but for the last. A line that
-cannot be read stays where it is, is skipped and counted.
+Lines are only ever appended, each with one system call, so a killed job leaves whole lines but for the
+last. A line that cannot be read stays where it is, is skipped and counted.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from tvm.s_tir.meta_schedule.utils import shash2hex
 
 from sparse_tir import errors
 
-from .problem import target_json
-from .search import Candidate, TraceJSON, plain, replay
+from .problem import Measurement, target_json
+from .search import TraceJSON, plain
 
 SCHEMA_VERSION = 1
 WORKLOADS = "database_workload.json"
@@ -42,10 +42,15 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True)
 class Record:
-    """A candidate whose result was right, with its samples in seconds."""
+    """The trace of a candidate whose result was right, and its samples in seconds."""
 
-    candidate: Candidate
+    trace: TraceJSON
     samples: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """Median of the samples."""
+        return Measurement.of(self.samples).median
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,9 @@ class WorkDirectory:
         Lines that could not be read.
     """
 
-    def __init__(self, path: str | os.PathLike[str], workload: tvm.IRModule, target: tvm.target.Target) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], workload: tvm.IRModule, target: tvm.target.Target
+    ) -> None:
         self.path = Path(path)
         self.records: list[Record] = []
         self.failures: list[Failure] = []
@@ -86,7 +93,7 @@ class WorkDirectory:
         if self._index is None:
             self._index = len(_lines(self.path / WORKLOADS))
             _append(self.path / WORKLOADS, plain(ms.database.Workload(self._workload).as_json()))
-        entry = [record.candidate.trace, list(record.samples), self._target, []]
+        entry = [record.trace, list(record.samples), self._target, []]
         _append(self.path / RECORDS, [self._index, entry])
         self.records.append(record)
 
@@ -144,8 +151,8 @@ class WorkDirectory:
                 seconds = tuple(float(x) for x in samples)
                 if not seconds or not all(0 < x < float("inf") for x in seconds):
                     raise ValueError("no time")
-                self.records.append(Record(replay(self._workload, trace), seconds))
-            except Exception:  # as above: the trace is replayed by TVM
+                self.records.append(Record(trace, seconds))
+            except (ValueError, TypeError):
                 self.skipped_lines += 1
 
     def _read_failures(self) -> None:
@@ -160,7 +167,10 @@ class WorkDirectory:
 
 
 class Lock:
-    """One job at a time in a work directory, which is created if need be. Freed by the system if the job is killed."""
+    """One job at a time in a work directory, which is created if need be.
+
+    Freed by the system if the job is killed.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
@@ -196,7 +206,10 @@ def _lines(path: Path) -> list[str]:
 
 
 def _append(path: Path, entry: Any) -> None:
-    """One whole line in one write. The torn last line of a killed job is ended first, so that it spoils no other."""
+    """One whole line in one write.
+
+    The torn last line of a killed job is ended first, so that it spoils no other.
+    """
     text = json.dumps(entry, separators=(",", ":")) + "\n"
     with path.open("a+b", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)
@@ -206,4 +219,3 @@ def _append(path: Path, entry: Any) -> None:
         written = file.write(text.encode("utf-8"))
     if written != len(text.encode("utf-8")):
         raise OSError(f"{path}: only {written} bytes of a line could be written")
-

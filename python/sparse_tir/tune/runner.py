@@ -29,7 +29,10 @@ from .worker import Duel, Measure, Outcome, Setup, StoredArray
 TIME_OUT = "time-out"
 CRASHED = "crashed"
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sparse_tir.tune import worker; worker.main(sys.argv[2:])"
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    "from sparse_tir.tune import worker; worker.main(sys.argv[2:])"
+)
 _START_SECONDS = 120.0
 _PAGE = 4096
 _LOG_BYTES = 4000
@@ -74,52 +77,61 @@ class SharedArrays:
 
 def _as_numpy(argument: Any) -> np.ndarray | None:
     """The array in an argument, None for a scalar."""
-    if isinstance(argument, np.ndarray) and argument.ndim:
+    if isinstance(argument, np.ndarray):
         return argument
-    if isinstance(argument, tvm.runtime.Tensor):
-        return argument.numpy()
-    return None
+    return argument.numpy() if isinstance(argument, tvm.runtime.Tensor) else None
+
+
+def _as_scalar(argument: Any) -> Any:
+    """TVM takes Python's own numbers."""
+    return argument.item() if isinstance(argument, np.generic) else argument
 
 
 class MeasureProcess:
     """Measures traces of one problem in another process.
 
-    It starts at once and gets ready while the caller does other work. A context manager: the process ends with it.
+    It starts at once and gets ready while the caller does other work. A context manager: the process ends
+    with it.
     """
 
     def __init__(self, problem: TuningProblem, arguments: Sequence[Any], threads: int) -> None:
         self._environment = {**os.environ, "TVM_NUM_THREADS": str(threads)}
-        self._arrays = SharedArrays()
+        self._finish = _pickled(problem)
+        self._problem, self._arguments = problem, arguments
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self._ready = False
-        stored = [_as_numpy(argument) for argument in arguments]
-        self._setup = Setup(
-            module=tvm.ir.save_json(problem.module),
-            target=str(problem.target),
-            finish=_pickled(problem),
-            descriptor=self._arrays.descriptor,
-            arguments=tuple(
-                argument if array is None else self._arrays.add(array)
-                for argument, array in zip(arguments, stored, strict=True)
-            ),
-            output=problem.output,
-            expected=self._arrays.add(problem.expected),
-            rtol=problem.rtol,
-            atol=problem.atol,
-        )
-        self._start()
 
     def __enter__(self) -> MeasureProcess:
+        with contextlib.ExitStack() as resources:
+            self._arrays = resources.enter_context(contextlib.closing(SharedArrays()))
+            self._log: IO[bytes] = resources.enter_context(tempfile.TemporaryFile())
+            resources.callback(self._stop)
+            self._setup = self._stored()
+            self._start()
+            self._resources = resources.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop()
-        self._arrays.close()
-        self._log.close()
+        self._resources.close()
+
+    def _stored(self) -> Setup:
+        problem, add = self._problem, self._arrays.add
+        arrays = [(argument, _as_numpy(argument)) for argument in self._arguments]
+        self._arguments = ()
+        return Setup(
+            module=tvm.ir.save_json(problem.module),
+            target=str(problem.target),
+            finish=self._finish,
+            descriptor=self._arrays.descriptor,
+            arguments=tuple(_as_scalar(x) if array is None else add(array) for x, array in arrays),
+            output=problem.output,
+            expected=add(problem.expected),
+            rtol=problem.rtol,
+            atol=problem.atol,
+        )
 
     def measure(self, trace: str, best: float | None, timeout: float) -> Outcome:
         """Samples of one candidate, or the reason of its failure."""
@@ -133,13 +145,12 @@ class MeasureProcess:
 
     def _start(self) -> None:
         ours, theirs = Pipe()
-        passed = (theirs.fileno(), self._arrays.descriptor)
         self._log.seek(0)
         self._log.truncate()
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START, json.dumps(sys.path), str(theirs.fileno())],
             env=self._environment,
-            pass_fds=passed,
+            pass_fds=(theirs.fileno(), self._arrays.descriptor),
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,
@@ -171,7 +182,9 @@ class MeasureProcess:
             if not self._ready:
                 log = self._log_tail()
                 self._stop()
-                raise errors.error("ST605", "st.tune", log or "no answer", "a process that imports sparse_tir")
+                raise errors.error(
+                    "ST605", "st.tune", log or "no answer", "a process that imports sparse_tir"
+                )
         return self._connection
 
     def _ask(self, request: Measure | Duel) -> Outcome | list[Outcome]:
@@ -189,7 +202,8 @@ class MeasureProcess:
         return Outcome((), TIME_OUT, f"no result after {request.timeout:g} s")
 
     def _crashed(self) -> Outcome:
-        # It has closed the connection, so it is ending: its own return code says why, and kill comes too late to matter.
+        # It has closed the connection, so it is ending: its own return code says why, and kill comes too
+        # late to matter.
         assert self._process is not None
         try:
             code = self._process.wait(10)
@@ -217,4 +231,6 @@ def _pickled(problem: TuningProblem) -> bytes:
     try:
         return pickle.dumps(problem.finish)
     except (pickle.PicklingError, AttributeError, TypeError) as failure:
-        raise errors.error("ST601", where, failure, "a module-level function or a partial of one") from failure
+        raise errors.error(
+            "ST601", where, failure, "a module-level function or a partial of one"
+        ) from failure

@@ -1,13 +1,13 @@
 """MetaSchedule's evolutionary search and XGBoost cost model, set up for sparse kernels.
 
-The parts are MetaSchedule's own; only its task scheduler is not used, because measuring is ours (`runner`) and it would
-configure logging and write log files.
+The parts are MetaSchedule's own; only its task scheduler is not used, because measuring is ours (`runner`)
+and it would configure logging and write log files.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,7 @@ from .problem import DECISION_PREFIX, TuningProblem
 
 WARM_UP_SAMPLES = 12
 _POPULATION = 32
-_GENERATIONS = 3
-_DRAWS = 12
+_GENERATIONS = 2
 _UNLIMITED = 1 << 30
 
 TraceJSON = list[Any]
@@ -36,7 +35,10 @@ TraceJSON = list[Any]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule to measure. `key` is the structural hash of the scheduled module: equal modules are one candidate."""
+    """A schedule to measure.
+
+    `key` is the structural hash of the scheduled module: equal modules are one candidate.
+    """
 
     key: str
     trace: TraceJSON
@@ -89,7 +91,9 @@ def replay(workload: tvm.IRModule, trace: TraceJSON) -> Candidate:
     return candidate_of(sch)
 
 
-def draw(problem: TuningProblem, workload: tvm.IRModule, apply: Callable[[Schedule], None], seed: int) -> Candidate:
+def draw(
+    problem: TuningProblem, workload: tvm.IRModule, apply: Callable[[Schedule], None], seed: int
+) -> Candidate:
     """One schedule drawn from the space, or a seed."""
     sch = Schedule(workload, seed=seed)
     sch.work_on("main")
@@ -98,7 +102,7 @@ def draw(problem: TuningProblem, workload: tvm.IRModule, apply: Callable[[Schedu
     except Exception as failure:
         where = f"st.tune({problem.name}).{getattr(apply, '__name__', apply)}"
         raise errors.error("ST601", where, failure, "a schedule that applies") from failure
-    # Without the decisions that only chose between schedules: changing them in the trace would change nothing.
+    # Without decisions that only chose between schedules: in the trace, changing them would change nothing.
     drawn = Schedule(workload)
     sch.trace.simplified(True).apply_to_schedule(drawn, True)
     return candidate_of(drawn)
@@ -108,10 +112,9 @@ def draw(problem: TuningProblem, workload: tvm.IRModule, apply: Callable[[Schedu
 class _Features(ms.feature_extractor.PyFeatureExtractor):  # type: ignore[misc]
     """TVM's per-store features of the kernel with its real sizes, each candidate once.
 
-    TVM counts every extent that is not constant as 1, so sizes that are run-time arguments are put in first. Extraction
-    (10 ms) is most of the search's time; evolution meets the same candidate many times. It is spread over all cores,
-    unlike evolution itself, whose random states belong to threads: more than one of them, and equal seeds would give
-    different candidates.
+    Sizes that are run-time arguments are put in first: TVM counts every extent that is not constant as 1, and
+    constants make extraction (10 ms) 1.6 times faster. It is spread over all cores, unlike evolution itself,
+    whose random states belong to threads: with several of them, equal seeds would give different candidates.
     """
 
     def __init__(self, sizes: Mapping[int, int], context: ms.TuneContext) -> None:
@@ -132,14 +135,15 @@ class _Features(ms.feature_extractor.PyFeatureExtractor):  # type: ignore[misc]
     def _with_sizes(self, module: tvm.IRModule) -> tvm.IRModule:
         main = module["main"]
         values = {
-            main.params[index]: tvm.tirx.const(size, str(main.params[index].ty)) for index, size in self._sizes.items()
+            main.params[index]: tvm.tirx.const(size, str(main.params[index].ty))
+            for index, size in self._sizes.items()
         }
         return tvm.IRModule({"main": main.specialize(values) if values else main})
 
 
 @derived_object
 class _CostModel(ms.cost_model.PyCostModel):  # type: ignore[misc]
-    """XGBModel whose random scores before the warm-up come from the job's seed, not from NumPy's global state."""
+    """XGBModel whose random scores before the warm-up come from the job's seed, not NumPy's global state."""
 
     def __init__(self, extractor: Any, seed: int) -> None:
         super().__init__()
@@ -175,8 +179,9 @@ class _CostModel(ms.cost_model.PyCostModel):  # type: ignore[misc]
 def _context(
     workload: tvm.IRModule, target: tvm.target.Target, space: Any, strategy: Any, threads: int, seed: int
 ) -> ms.TuneContext:
-    # The constructor in Python imports every tensor intrinsic of every target (15 to 25 s) only so that schedules may
-    # name them; the object itself is made by this function, which does not. Nothing here tensorizes.
+    # The constructor in Python imports every tensor intrinsic of every target (15 to 25 s) only so that
+    # schedules may name them; the object itself is made by this function, which does not. Nothing here
+    # tensorizes, and an operator that does imports the intrinsics of its target itself.
     make = tvm.get_global_func("s_tir.meta_schedule.TuneContext")
     context = make(workload, target, space, strategy, "main", threads, seed, _discard)
     tvm.get_global_func("s_tir.meta_schedule.TuneContextInitialize")(context)
@@ -190,7 +195,8 @@ def _discard(*message: Any) -> None:
 class Search:
     """Proposes candidates in batches and learns from their times.
 
-    Equal arguments and equal times give equal candidates, in any process.
+    The first batches are drawn from the space at random: before the cost model is warm, evolution would take
+    a second per batch to do no better. Equal arguments and equal times give equal candidates, in any process.
     """
 
     def __init__(
@@ -203,9 +209,15 @@ class Search:
         seed: int,
         threads: int,
     ) -> None:
-        self._workload, self._target = workload, problem.target
-        seed += 1  # MetaSchedule takes 1 to 2**31 - 1
-        spaces = _design_spaces(problem, workload, seed)
+        self._target, self._batch = problem.target, batch
+        # Neighbouring seeds of TVM's generator draw nearly the same, and 0 is none.
+        seed, *states = (
+            int(x) for x in np.random.default_rng(seed).integers(1, 2**31 - 1, 1 + WARM_UP_SAMPLES)
+        )
+        drawn = [draw(problem, workload, problem.space, state) for state in states]
+        self._drawn = {candidate.key: candidate for candidate in drawn}
+        # A trace is a straight line: different schedules are design spaces of their own (`choose_variant`).
+        spaces = list({json.dumps(c.trace[0]): c.measure.sch for c in drawn}.values())
         generator = ms.space_generator.ScheduleFn(
             _discard, sch_rules=[], postprocs=[], mutator_probs=mutators_for([sch.trace for sch in spaces])
         )
@@ -219,12 +231,23 @@ class Search:
         self._entry = self._database.commit_workload(workload)
         self._context.pre_tuning(_UNLIMITED, batch, spaces, self._database, self._model)
 
-    def propose(self) -> list[Candidate]:
-        """The next batch; empty if nothing new was found."""
+    def propose(self, known: Container[str]) -> list[Candidate] | None:
+        """The next batch without known candidates (their keys); None if the search finds nothing any more.
+
+        MetaSchedule proposes nothing twice, but it knows nothing of seeds, drawn candidates and earlier jobs: of
+        these only, a batch is empty, and the next one will be another.
+        """
+        new = [candidate for key, candidate in self._drawn.items() if key not in known]
+        self._drawn = {candidate.key: candidate for candidate in new[self._batch :]}
+        if new:
+            return new[: self._batch]
         found = list(self._context.generate_measure_candidates() or [])
-        if found:  # MetaSchedule only counts these; it learns from the database and the cost model
-            self._context.notify_runner_results(found, [ms.runner.RunnerResult(None, "")] * len(found))
-        return [candidate_of(candidate.sch) for candidate in found]
+        if not found:
+            return None
+        # Only counted there: it learns from the database and the cost model.
+        self._context.notify_runner_results(found, [ms.runner.RunnerResult(None, "")] * len(found))
+        candidates = {candidate.key: candidate for candidate in (candidate_of(c.sch) for c in found)}
+        return [candidate for key, candidate in candidates.items() if key not in known]
 
     def learn(self, candidates: Sequence[Candidate], times: Sequence[Sequence[float] | None]) -> None:
         """Measured candidates with their samples, None for a failed one."""
@@ -238,14 +261,7 @@ class Search:
         self._model.update(self._context, measured, results)
         for candidate, samples in zip(measured, times, strict=True):
             if samples:
-                record = ms.database.TuningRecord(candidate.sch.trace, self._entry, list(samples), self._target, [])
+                record = ms.database.TuningRecord(
+                    candidate.sch.trace, self._entry, list(samples), self._target, []
+                )
                 self._database.commit_tuning_record(record)
-
-
-def _design_spaces(problem: TuningProblem, workload: tvm.IRModule, seed: int) -> list[Schedule]:
-    """The structurally different schedules that the space draws: a trace is a straight line (`choose_variant`)."""
-    spaces: dict[str, Schedule] = {}
-    for number in range(_DRAWS):
-        drawn = draw(problem, workload, problem.space, seed + number)
-        spaces.setdefault(json.dumps(drawn.trace[0]), drawn.measure.sch)
-    return list(spaces.values())

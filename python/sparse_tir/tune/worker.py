@@ -1,7 +1,8 @@
-"""The measuring process: builds a candidate, checks its result, times it. It may crash or hang; the job may not.
+"""The measuring process: builds a candidate, checks its result, times it.
 
-It is started by `runner.MeasureProcess`, with ``TVM_NUM_THREADS`` already in its environment, because TVM reads that
-when it is imported. Arrays arrive once, through an anonymous file, and are copied into aligned memory of its own.
+It may crash or hang; the job may not. It is started by `runner.MeasureProcess`, with ``TVM_NUM_THREADS`` already
+in its environment, because TVM reads that when it is imported. Arrays arrive once, through an anonymous file, and
+are copied into aligned memory.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Measure:
-    """Measure one trace. A candidate several times slower than `best` is not worth more than a few samples."""
+    """Measure one trace. A candidate several times slower than `best` gets a few samples only."""
 
     trace: str
     best: float | None
@@ -90,7 +91,7 @@ class Outcome:
     log: str = ""
 
 
-class _CandidateError(Exception):
+class CandidateError(Exception):
     """A candidate failed in a way that has a name."""
 
     def __init__(self, reason: str, log: str = "") -> None:
@@ -104,10 +105,10 @@ def _failing_as(reason: str) -> Iterator[None]:
     try:
         yield
     except Exception as failure:
-        raise _CandidateError(reason, traceback.format_exc()) from failure
+        raise CandidateError(reason, traceback.format_exc()) from failure
 
 
-class _Bench:
+class Bench:
     """Everything that stays the same between candidates."""
 
     def __init__(self, setup: Setup) -> None:
@@ -134,7 +135,7 @@ class _Bench:
         ]
 
     def build(self, trace: str) -> tvm.runtime.Module:
-        """Replays a trace on the unscheduled module, as an application of the record will do, and compiles it."""
+        """Replays a trace on the unscheduled module, as whoever applies the record does, and compiles it."""
         sch = Schedule(self._module)
         with _failing_as(SCHEDULE_FAILED):
             Trace.apply_json_to_schedule(json.loads(trace), sch)
@@ -153,13 +154,14 @@ class _Bench:
     def _close(self, found: np.ndarray) -> np.ndarray:
         tolerance = {"rtol": self._setup.rtol, "atol": self._setup.atol}
         with np.errstate(all="ignore"):  # a wrong result may hold anything
-            return np.isclose(found, self._expected, equal_nan=True, **tolerance)
+            return np.asarray(np.isclose(found, self._expected, equal_nan=True, **tolerance))
 
     def _difference(self, found: np.ndarray) -> str:
         """How many elements are wrong, and the first of them."""
         places = np.argwhere(~self._close(found))
         first = tuple(int(x) for x in places[0])
-        return f"{len(places)} of {found.size} elements; at {first}: {found[first]} instead of {self._expected[first]}"
+        example = f"at {first}: {found[first]} instead of {self._expected[first]}"
+        return f"{len(places)} of {found.size} elements are wrong; {example}"
 
     def check(self, kernel: Callable[..., Any]) -> None:
         """Fails unless the kernel computes the expected output."""
@@ -169,7 +171,7 @@ class _Bench:
         if not self._is_right(kernel):
             found = self._arguments[self._setup.output].numpy()
             self._load()
-            raise _CandidateError(WRONG_RESULT, self._difference(found))
+            raise CandidateError(WRONG_RESULT, self._difference(found))
 
     def sample(self, module: tvm.runtime.Module, number: int, repeat: int) -> list[float]:
         """`repeat` samples, each the mean of `number` calls."""
@@ -195,7 +197,9 @@ class _Bench:
         once = self.call_seconds(kernel)
         number = _calls_per_sample(once)
         hopeless = request.best is not None and once > _HOPELESS * request.best
-        return Outcome(tuple(self.sample(module, number, _MIN_SAMPLES if hopeless else _sample_count(once, number))))
+        return Outcome(
+            tuple(self.sample(module, number, _MIN_SAMPLES if hopeless else _sample_count(once, number)))
+        )
 
     def duel(self, request: Duel) -> list[Outcome]:
         """Times several kernels in turns, so that whatever else the machine does meets all of them alike."""
@@ -222,19 +226,19 @@ def _sample_count(once: float, number: int) -> int:
     return max(_MIN_SAMPLES, min(_MAX_SAMPLES, int(_BUDGET_SECONDS / max(once * number, 1e-9))))
 
 
-def _answer(bench: _Bench, request: Measure | Duel) -> Outcome | list[Outcome]:
+def _answer(bench: Bench, request: Measure | Duel) -> Outcome | list[Outcome]:
     try:
         return bench.measure(request) if isinstance(request, Measure) else bench.duel(request)
-    except _CandidateError as failure:
+    except CandidateError as failure:
         return failure.outcome
 
 
 def serve(connection: Connection) -> None:
     """Answers requests until the other side goes away."""
-    # Ctrl-C is for the job, which ends this process itself. The alarm ends it if the job was killed while a candidate
-    # hangs: its default action needs no Python to run.
+    # Ctrl-C is for the job, which ends this process itself. The alarm ends it if the job was killed while a
+    # candidate hangs: its default action needs no Python to run.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    bench = _Bench(connection.recv())
+    bench = Bench(connection.recv())
     connection.send("ready")
     while True:
         try:

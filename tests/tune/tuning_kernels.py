@@ -1,6 +1,6 @@
 """A CSR SpMM in Stage II and its schedule space, by hand: what an operator hands to `tune`.
 
-Also what candidates may do wrong: the decision "fault" of `faulty_space` makes `faulty_finish` crash, hang, ...
+Also what candidates may do wrong: the decision "fault" of `faulty_space` makes `faulty_finish` crash or hang.
 Functions are at module level because the measuring process finds them by name.
 """
 
@@ -14,7 +14,7 @@ import time
 import numpy as np
 import scipy.sparse as sp
 import tvm
-from tvm.script import tirx as T
+from tvm.script import tirx as T  # noqa: N812 (the name that the script parser knows)
 
 from sparse_tir.tune import TuningProblem, choose, choose_tile, choose_variant
 
@@ -49,7 +49,9 @@ def spmm_module(width: int) -> tvm.IRModule:
 
 
 def matrix(rows: int = 300, columns: int = 200, density: float = 0.03, seed: int = 0) -> sp.csr_array:
-    found = sp.random_array((rows, columns), density=density, rng=np.random.default_rng(seed), dtype=np.float32)
+    found = sp.random_array(
+        (rows, columns), density=density, rng=np.random.default_rng(seed), dtype=np.float32
+    )
     result = sp.csr_array(found)
     result.data[: result.indptr[1]] = 0  # explicit zeros
     return result
@@ -107,7 +109,7 @@ def faulty_finish(module):
     if fault == "hang":
         time.sleep(1000)
     if fault == "raise":
-        raise ValueError("cannot be lowered")
+        raise ValueError(f"cannot be lowered on {os.environ['TVM_NUM_THREADS']} threads")
     return spmm_module(FEATURES) if fault == "wrong" else module  # unscheduled: empty rows are never written
 
 

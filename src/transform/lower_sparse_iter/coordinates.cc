@@ -1,0 +1,145 @@
+#include "coordinates.h"
+
+namespace sparse_tir {
+namespace lower_sparse_iter {
+using namespace tir;
+
+namespace {
+constexpr DLDataType kInt64{kDLInt, 64, 1};
+Expr Wide(const Expr& e) { return CastTo(e, kInt64); }
+
+// Compiled code may assume no more of a user's array than the alignment of its elements.
+int ElementBytes(const PrimType& t) { return (t.dtype().bits + 7) / 8; }
+
+void CollectBuffers(const Stmt& stmt, std::vector<SparseBuffer>* out) {
+  auto realize = stmt.as<SBlockRealize>();
+  auto iteration = realize ? IterationOf(realize.value()) : std::nullopt;
+  if (!iteration) return;
+  for (const SparseBuffer& b : iteration->buffers) out->push_back(b);
+  for (const Stmt& s : Statements(iteration->body)) CollectBuffers(s, out);
+}
+}  // namespace
+
+Storage::Storage(const PrimFunc& func) {
+  std::unordered_map<Identity, SparseBuffer> sparse;
+  std::vector<SparseBuffer> found;
+  for (const Stmt& s : OutermostStatements(func)) CollectBuffers(s, &found);
+  for (const SparseBuffer& b : found) sparse.emplace(b->buffer.get(), b);
+  for (const Var& p : func.params()) {
+    if (!p.ty().as<BufferType>()) continue;
+    Array<Expr> shape = BufferTypeOf(p).shape();
+    if (auto it = sparse.find(p.get()); it != sparse.end()) {
+      shape = Array<Expr>();
+      for (const StorageDim& d : StorageLayout(it->second)) shape.push_back(d.extent);
+    }
+    Add(p, shape);
+  }
+}
+
+void Storage::Add(const Var& parameter, const Array<Expr>& shape) {
+  PrimType dtype = BufferTypeOf(parameter).dtype();
+  Var physical = MakeBuffer(parameter.name(), dtype, shape, ElementBytes(dtype));
+  physical_.emplace(parameter.get(), physical);
+  pairs_.push_back({parameter, physical});
+}
+
+const Coordinates::Point& Coordinates::At(const Axis& axis) const {
+  auto it = points_.find(axis.get());
+  if (it == points_.end()) Bug("axis `" + std::string(axis->name) + "` has not been entered");
+  return it->second;
+}
+
+Expr Coordinates::LoadIndex(const Var& array, const Expr& place) const {
+  return Wide(Load(storage_->Of(array), {place}));
+}
+
+Expr Coordinates::Extent(const Axis& axis) const {
+  if (auto indptr = IndptrOf(axis); indptr.has_value()) {
+    const Expr& parent = At(ParentOf(axis).value()).absolute;
+    return LoadIndex(indptr.value(), parent + Int64(1)) - LoadIndex(indptr.value(), parent);
+  }
+  return Wide(IsPadded(axis) ? axis.as<SparseFixedAxisObj>()->width : axis->length);
+}
+
+void Coordinates::Enter(const SparseIterator& iterator, const Var& position) {
+  const Axis& axis = iterator.axis;
+  Expr absolute = position, coordinate = position;
+  if (auto parent = ParentOf(axis); parent.has_value()) {
+    const Expr& above = At(parent.value()).absolute;
+    auto indptr = IndptrOf(axis);
+    absolute = indptr.has_value() ? LoadIndex(indptr.value(), above) + position : above * Extent(axis) + position;
+  }
+  if (auto indices = IndicesOf(axis); indices.has_value()) coordinate = LoadIndex(indices.value(), absolute);
+  points_[axis.get()] = {position, absolute};
+  coordinates_[iterator.var.get()] = coordinate;
+}
+
+Expr Coordinates::IsNotPadding(const Axis& axis) const {
+  return LoadIndex(IndicesOf(axis).value(), At(axis).absolute) < Wide(axis->length);
+}
+
+Expr Coordinates::Index(const Scope& scope, const Expr& e) const {
+  if (auto it = coordinates_.find(e.get()); it != coordinates_.end()) return it->second;
+  if (auto imm = e.as<IntImm>()) return Int64(imm.value().value());
+  auto in = [&](const Expr& x) { return Index(scope, x); };
+  if (auto x = e.as<Add>()) return in(x.value().a()) + in(x.value().b());
+  if (auto x = e.as<Sub>()) return in(x.value().a()) - in(x.value().b());
+  if (auto x = e.as<Mul>()) return in(x.value().a()) * in(x.value().b());
+  if (auto x = e.as<FloorDiv>()) return FloorDivide(in(x.value().a()), in(x.value().b()));
+  if (auto x = e.as<FloorMod>()) return FloorModulo(in(x.value().a()), in(x.value().b()));
+  return Wide(Value(scope, e));
+}
+
+std::optional<Expr> Coordinates::RangeGuard(const Scope& scope, const SparseBuffer& buffer,
+                                            const Array<Expr>& indices) const {
+  std::optional<Expr> guard;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const Axis& axis = buffer->axes[d];
+    if (IsStored(axis) || scope.IsInRange(buffer, indices, d)) continue;
+    Expr index = Index(scope, indices[d]);
+    Expr inside = (Int64(0) <= index) && (index < Wide(axis->length));
+    guard = guard ? *guard && inside : inside;
+  }
+  return guard;
+}
+
+Array<Expr> Coordinates::Place(const Scope& scope, const SparseBuffer& buffer, const Array<Expr>& indices) const {
+  Array<Expr> place;
+  for (const StorageDim& dim : StorageLayout(buffer)) {
+    const Axis& axis = buffer->axes[dim.last];
+    if (IsDense(axis)) {
+      place.push_back(Index(scope, indices[dim.last]));
+      continue;
+    }
+    if (!scope.IsOwnPosition(buffer, indices, dim.last)) {
+      Refuse({"ST421", scope.innermost().name, Text(buffer->buffer, indices) + " searches " + Quoted(axis),
+              "the iterator of " + Quoted(axis) + " itself, under its own parent",
+              "the interpreter runs it (st.interpret); lowering of searches is not available yet", buffer->buffer.span()});
+    }
+    place.push_back(IsVariable(axis) ? At(axis).absolute : At(axis).local);
+  }
+  return place;
+}
+
+Expr Coordinates::LoadValue(const Scope& scope, const TensorLoad& load) const {
+  SparseBuffer buffer = scope.BufferOf(load.source()).value();
+  Array<Expr> indices = load.indices();
+  Expr value = Load(storage_->Of(buffer->buffer), Place(scope, buffer, indices));
+  auto guard = RangeGuard(scope, buffer, indices);
+  return guard ? IfThenElseExpr(*guard, value, buffer->default_value) : value;
+}
+
+Expr Coordinates::Value(const Scope& scope, const Expr& e) const {
+  return ffi::StructuralMutate(
+             e,
+             [&](const Var& v, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+               auto it = coordinates_.find(v.get());
+               return it == coordinates_.end() ? Any(ffi::Unchanged()) : Any(CastTo(it->second, DTypeOf(v)));
+             },
+             [&](const TensorLoad& n, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+               return Any(LoadValue(scope, n));
+             })
+      .template cast<Expr>();
+}
+}  // namespace lower_sparse_iter
+}  // namespace sparse_tir
