@@ -44,6 +44,7 @@ BODIES = {
     "row beyond 32 bits": (REAL + "3 3 1\n4294967297 1 1.0\n", "line 3: row 4294967297 of 3"),
     "row beyond 64 bits": (REAL + "3 3 1\n18446744073709551617 1 1.0\n", "row 18446744073709551617 of 3"),
     "row of thousands of digits": (REAL + f"3 3 1\n{'9' * 9000} 1 1.0\n", "line 3: row 9999"),
+    "row beyond after remarks": (REAL + "3 3 2\n% a\n+1 1 1\n\n% b\n4 1 1\n", "line 7: row 4 of 3"),
     "no rows": (REAL + "0 3 1\n1 1 1.0\n", "line 3: row 1 of 0"),
     "row is a float": (REAL + "3 3 1\n1.0 1 1.0\n", "line 3: row 1.0 is not a whole number"),
     "column is a float": (REAL + "3 3 2\n1 2.5\n2 2 1.0 7\n", "line 3: value missing"),
@@ -216,8 +217,9 @@ def test_the_first_of_several_wrong_lines_is_named(tmp_path):
     assert "line 3: row 4 of 3" in refusal(tmp_path / "a.mtx", text)
 
 
-def test_a_wrong_line_far_down_is_named_with_its_number(tmp_path):
-    n = 200_000
+def test_a_wrong_line_some_blocks_down_is_named_with_its_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(matrix_market_body, "_BLOCK_BYTES", 1 << 12)
+    n = 30_000
     text = PATTERN + f"9 9 {n}\n" + "1 1\n" * (n - 1) + "1 99\n"
     assert f"line {n + 2}: column 99 of 9" in refusal(tmp_path / "a.mtx", text)
 

@@ -135,6 +135,7 @@ def test_damaged_lines_are_skipped_counted_and_kept(tmp_path):
     assert len(after.trials) == 3
     assert path.read_text().startswith(damaged + "\n")
     assert len(path.read_text().splitlines()) == 6
+    assert best_schedule(problem, tmp_path)["main"] is not None
     assert tune(problem, work_dir=tmp_path, max_trials_global=3).trials == after.trials
 
 
@@ -148,7 +149,7 @@ def test_a_damaged_workload_line_hides_its_records_only(tmp_path):
     path.write_text("\n".join(["?", lines[1]]) + "\n")
     assert best_schedule(other, tmp_path)["main"] is not None
     (tmp_path / "result.json").unlink()
-    with pytest.raises(errors.TuningError, match="1 unreadable line"):
+    with pytest.raises(errors.TuningError, match="1 unreadable lines"):
         best_schedule(problem, tmp_path)
     result = tune(problem, work_dir=tmp_path, max_trials_global=1)
     assert (len(result.trials), result.skipped_lines) == (1, 1)

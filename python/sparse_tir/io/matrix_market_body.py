@@ -65,8 +65,10 @@ def read_body(stream: BinaryIO, header: Header, where: str) -> Body:
             _explain(block, header, n_seen, line, where, "not an entry")
         if len(block) == _BLOCK_BYTES + LONGEST_LINE and not block.endswith(b"\n"):
             malformed(where, line + len(lines) - 1, f"more than {LONGEST_LINE} bytes")
-        if n_new:
-            parts.append(_parse(_plain(block, shapes), header, n_seen, n_new, line, where))
+        try:
+            parts += [_parse(_plain(block, shapes), header, n_new)] if n_new else []
+        except (ValueError, OverflowError) as problem:  # SciPy's words have the line of the block
+            _explain(block, header, n_seen, line, where, str(problem))
         n_seen += n_new
         line += len(lines)
     if n_seen < header.n_entries:
@@ -156,14 +158,11 @@ def _plain(block: bytes, shapes: set[bytes]) -> bytes:
 # ---- numbers
 
 
-def _parse(block: bytes, header: Header, n_seen: int, n_new: int, line: int, where: str) -> list[np.ndarray]:
+def _parse(block: bytes, header: Header, n_new: int) -> list[np.ndarray]:
     """The arrays of ``n_new`` good-looking lines: rows and columns (of a coordinate file), then values."""
     sizes = (header.n_rows, header.n_cols, n_new) if header.layout == "coordinate" else (n_new, 1)
     banner = f"%%MatrixMarket matrix {header.layout} {header.field} general\n{' '.join(map(str, sizes))}\n"
-    try:
-        matrix: Any = mmread(BytesIO(banner.encode("ascii") + block))
-    except (ValueError, OverflowError) as problem:
-        _explain(block, header, n_seen, line, where, str(problem))
+    matrix: Any = mmread(BytesIO(banner.encode("ascii") + block))
     if header.layout == "array":
         return [matrix.ravel()]
     if header.field == "pattern":

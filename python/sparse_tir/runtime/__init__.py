@@ -1,0 +1,24 @@
+"""Running: operands and patterns at the border, compiled kernels, saved kernels."""
+
+from .artifact import load
+from .build import compile
+from .kernel import Kernel
+from .matrix import SparseMatrix, asarray
+from .operands import aligned_empty
+from .pattern import Pattern
+from .signature import Parameter, Signature
+from .target import host_target, resolve_target
+
+__all__ = [
+    "Kernel",
+    "Parameter",
+    "Pattern",
+    "Signature",
+    "SparseMatrix",
+    "aligned_empty",
+    "asarray",
+    "compile",
+    "host_target",
+    "load",
+    "resolve_target",
+]

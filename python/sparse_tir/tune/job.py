@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import contextlib
 import json
 import os
 from collections import Counter
@@ -19,12 +19,12 @@ from tvm.s_tir.schedule import Trace
 from sparse_tir import errors
 
 from .problem import Measurement, Trial, TuningProblem, TuningResult, check, check_arguments, workload
-from .records import Failure, Lock, Record, WorkDirectory
+from .records import Failure, Lock, Record, WorkDirectory, versions
 from .runner import MeasureProcess, available_cores
 from .search import Candidate, Search, TraceJSON, decisions_of, draw, replay
 
 _BATCH = 8
-_FINALISTS = 3
+_FINALISTS = 5
 _ATTEMPTS = 2
 
 
@@ -118,17 +118,19 @@ def best_schedule(
     count = _threads(threads)
     directory = WorkDirectory(work_dir, workload(problem, count), problem.target)
     finished = directory.read_result()
-    if finished is not None and finished["records"] == len(directory.records):
-        return apply(problem, finished["best"]["trace"])
-    if not directory.records:  # a job that was killed before its end leaves records only
-        raise errors.error(
-            "ST603",
-            f"best_schedule({problem.name})",
-            f"no record in {directory.path} ({directory.skipped_lines} unreadable lines)",
-            f"a record of this kernel, target and data for {count} threads",
-            "run st.tune with this work_dir",
-        )
-    return apply(problem, min(directory.records, key=lambda record: record.median).trace)
+    traces = [record.trace for record in sorted(directory.records, key=lambda record: record.median)]
+    if finished is not None and finished["records"] == len(traces):  # else: a job was killed before its end
+        traces.insert(0, finished["best"]["trace"])
+    for trace in traces:
+        with contextlib.suppress(errors.TuningError):  # damaged, but still a line of the database
+            return apply(problem, trace)
+    raise errors.error(
+        "ST603",
+        f"best_schedule({problem.name})",
+        f"{len(traces)} records in {directory.path}, {directory.skipped_lines} unreadable lines",
+        f"a record of this kernel, target and data for {count} threads",
+        "run st.tune with this work_dir",
+    )
 
 
 def apply(problem: TuningProblem, trace: TraceJSON) -> tvm.IRModule:
@@ -325,17 +327,6 @@ class _Job:
             "at least the default schedule to be right",
             f"see failures.jsonl in {self._directory.path}",
         )
-
-
-def versions() -> dict[str, str]:
-    """Of what took part in a result."""
-    found = {"tvm": str(tvm.__version__)}
-    for name in ("sparse-tir", "xgboost-cpu"):
-        try:
-            found[name.replace("-", "_")] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name.replace("-", "_")] = "not installed"
-    return found
 
 
 def _described(right: _Right) -> dict[str, Any]:

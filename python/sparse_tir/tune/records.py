@@ -13,6 +13,7 @@ last. A line that cannot be read stays where it is, is skipped and counted.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import tempfile
@@ -38,6 +39,7 @@ RECORDS = "database_tuning_record.json"
 FAILURES = "failures.jsonl"
 RESULT = "result.json"
 _LOCK = ".lock"
+_RESULT_KEYS = {"schema_version", "workload", "target", "best", "default", "trials", "records", "exhausted"}
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,9 @@ class WorkDirectory:
             result = json.loads((self.path / RESULT).read_text("utf-8"))
         except (OSError, ValueError):  # the records tell the same
             return None
-        fits = isinstance(result, dict) and result.get("schema_version") == SCHEMA_VERSION
-        return result if fits and self._is_ours(result) else None
+        if not isinstance(result, dict) or not result.keys() >= _RESULT_KEYS:
+            return None
+        return result if result["schema_version"] == SCHEMA_VERSION and self._is_ours(result) else None
 
     def write_result(self, result: dict[str, Any]) -> None:
         """Replaces ``result.json`` as a whole."""
@@ -195,6 +198,17 @@ class Lock:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+def versions() -> dict[str, str]:
+    """Of what took part in a result."""
+    found = {"tvm": str(tvm.__version__)}
+    for name in ("sparse-tir", "xgboost-cpu"):
+        try:
+            found[name.replace("-", "_")] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name.replace("-", "_")] = "not installed"
+    return found
 
 
 def _lines(path: Path) -> list[str]:

@@ -234,8 +234,8 @@ class Search:
     def propose(self, known: Container[str]) -> list[Candidate] | None:
         """The next batch without known candidates (their keys); None if the search finds nothing any more.
 
-        MetaSchedule proposes nothing twice, but it knows nothing of seeds, drawn candidates and earlier jobs: of
-        these only, a batch is empty, and the next one will be another.
+        MetaSchedule proposes nothing twice, but it does not know of seeds, drawn candidates and earlier jobs:
+        if a batch holds these only, an empty list is returned, and the next batch is another.
         """
         new = [candidate for key, candidate in self._drawn.items() if key not in known]
         self._drawn = {candidate.key: candidate for candidate in new[self._batch :]}

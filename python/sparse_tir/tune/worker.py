@@ -1,8 +1,8 @@
 """The measuring process: builds a candidate, checks its result, times it.
 
-It may crash or hang; the job may not. It is started by `runner.MeasureProcess`, with ``TVM_NUM_THREADS`` already
-in its environment, because TVM reads that when it is imported. Arrays arrive once, through an anonymous file, and
-are copied into aligned memory.
+It may crash or hang; the job may not. It is started by `runner.MeasureProcess`, with ``TVM_NUM_THREADS``
+already in its environment, because TVM reads that when it is imported. Arrays arrive once, through an
+anonymous file, and are copied into aligned memory.
 """
 
 from __future__ import annotations

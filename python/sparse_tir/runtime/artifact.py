@@ -1,0 +1,111 @@
+"""Saved kernels: one shared library, and beside it a JSON file that says what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import tvm
+
+from .. import errors
+from .._base import WHEELS
+from .kernel import Kernel
+from .signature import Signature
+from .target import host_cpu
+
+SCHEMA_VERSION = 1
+
+
+def metadata_path(path: Path) -> Path:
+    """Where the metadata of a library stands: ``kernel.so.json`` for ``kernel.so``."""
+    return path.with_name(path.name + ".json")
+
+
+def save_kernel(kernel: Kernel, path: Path) -> Path:
+    """Write a kernel; see `Kernel.save`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kernel.library.export_library(str(path))
+    except (OSError, RuntimeError) as reason:
+        found = f"{type(reason).__name__}: {reason}"
+        raise errors.error("ST505", f"save({str(path)!r})", found, "a writable place and a C++ compiler") from reason
+    metadata = {**kernel.metadata, "sha256": _digest(path)}
+    metadata_path(path).write_text(json.dumps(metadata, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def load(path: str | Path) -> Kernel:
+    """Load a kernel that `Kernel.save` wrote, in this or another process.
+
+    Raises
+    ------
+    BuildError
+        ST504 if it was built for another CPU, ST505 if the files are not a saved kernel, ST506 if another version
+        wrote them.
+
+    Examples
+    --------
+    >>> import sparse_tir as st, tempfile
+    >>> from sparse_tir.ops import spmm
+    >>> kernel = st.compile(spmm.program(8))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = st.load(kernel.save(folder + "/spmm.so"))
+    >>> again.signature == kernel.signature
+    True
+    """
+    path = Path(path)
+    where = f"st.load({str(path)!r})"
+    metadata = _read_metadata(path, where)
+    _check_versions(metadata, where)
+    cpu = metadata["target"]["mcpu"]
+    if cpu and cpu != host_cpu():
+        hint = "compile or tune it again on this machine"
+        raise errors.error("ST504", where, f"a kernel for {cpu}", f"one for {host_cpu()}", hint)
+    if _digest(path) != metadata["sha256"]:
+        raise errors.error("ST505", where, "a library that its metadata does not describe", "the pair that save wrote")
+    library = tvm.runtime.load_module(str(path))
+    signature = Signature.from_json(metadata["signature"])
+    return Kernel(metadata["name"], signature, library["main"], library, metadata)
+
+
+def make_metadata(name: str, signature: Signature, target: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    """What a saved kernel says of itself."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": name,
+        "versions": dict(WHEELS),
+        "target": target,
+        "signature": json.loads(json.dumps(signature.to_json())),
+        **extra,
+    }
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _read_metadata(path: Path, where: str) -> dict[str, Any]:
+    beside = metadata_path(path)
+    for file in (path, beside):
+        if not file.is_file():
+            raise errors.error("ST505", where, f"no file {str(file)!r}", "a library and its metadata beside it")
+    try:
+        metadata = json.loads(beside.read_text(encoding="utf-8"))
+    except ValueError as reason:
+        raise errors.error("ST505", where, f"{beside.name}: {reason}", "metadata that save wrote") from reason
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("schema_version"), int):
+        raise errors.error("ST505", where, f"{beside.name} without schema_version", "metadata that save wrote")
+    return metadata
+
+
+def _check_versions(metadata: dict[str, Any], where: str) -> None:
+    schema = metadata["schema_version"]
+    if schema != SCHEMA_VERSION:
+        raise errors.error("ST506", where, f"schema {schema}", f"schema {SCHEMA_VERSION}", "compile it again")
+    if metadata.get("versions") != WHEELS:
+        raise errors.error("ST506", where, f"versions {metadata.get('versions')}", str(WHEELS), "compile it again")
+    missing = {"name", "target", "signature", "sha256"} - metadata.keys()
+    if missing:
+        raise errors.error("ST505", where, f"metadata without {', '.join(sorted(missing))}", "metadata that save wrote")

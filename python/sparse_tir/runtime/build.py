@@ -1,0 +1,69 @@
+"""`compile`: from a program, at any stage, to a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tvm
+from tvm.tirx import PrimFunc
+
+from ..transform import lower
+from .artifact import make_metadata
+from .kernel import Kernel
+from .signature import Signature, main_function, signature_of
+from .target import mcpu_of, resolve_target
+
+
+def compile(
+    program: PrimFunc | tvm.IRModule,
+    target: Any = None,
+    *,
+    signature: Signature | None = None,
+    extra: dict[str, Any] | None = None,
+) -> Kernel:
+    """Compile a program. A schedule is applied by the caller; without one the loops run as they are written.
+
+    Parameters
+    ----------
+    program : PrimFunc or IRModule
+        One function: with sparse iterations, or lowered to positions and scheduled, or loops.
+    target : None, str or Target
+        None means this machine's CPU.
+    signature : Signature, optional
+        What a call checks; by default read off the program. A scheduled module has lost its axes: pass the signature
+        of the program that it was made from to keep the checks of its structure arrays.
+    extra : dict, optional
+        More entries for the metadata, such as the schedule's decisions.
+
+    Returns
+    -------
+    Kernel
+
+    Raises
+    ------
+    LegalityError
+        The program breaks a law, or its schedule cannot be lowered soundly.
+    BuildError
+        ST503 unknown target, ST507 a module of several functions.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, sparse_tir as st
+    >>> from sparse_tir.ops import spmm
+    >>> kernel = st.compile(spmm.program(4))
+    >>> A, X, Y = sp.eye_array(3, format="csr", dtype="float32"), np.ones((3, 4), "float32"), np.empty((3, 4), "float32")
+    >>> kernel(A.data, X, Y, A.indptr, A.indices)
+    >>> float(Y.sum())
+    12.0
+    """
+    resolved = resolve_target(target)
+    module = program if isinstance(program, tvm.IRModule) else tvm.IRModule({"main": program})
+    func = main_function(module)
+    name = str(func.attrs.get("global_symbol", "main"))
+    loops = main_function(lower(module, "loop"))
+    signature = signature_of(func, loops) if signature is None else signature
+    # the entry point of every library has one name, whatever the program is called
+    built = tvm.compile(tvm.IRModule({"main": loops.with_attr("global_symbol", "main")}), target=resolved)
+    described = {"kind": str(resolved.kind.name), "mcpu": mcpu_of(resolved), "text": str(resolved)}
+    metadata = make_metadata(name, signature, described, extra or {})
+    return Kernel(name, signature, built["main"], built, metadata)
