@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from interpreted import code_of, f32, i32
-from tvm.script import tirx as T
+from tvm.script import tirx as T  # noqa: N812  the name that scripts give it
 from tvm.tirx import PrimFunc
 
 from sparse_tir.interpret import interpret
@@ -23,8 +23,13 @@ def position(func: PrimFunc) -> PrimFunc:
 
 def scatter(combiner: str) -> PrimFunc:
     @T.prim_func(s_tir=True)
-    def main(Y: T.Buffer(("m",), "float32"), rows: T.Buffer(("nnz",), "int32"), A: T.Buffer(("nnz",), "float32"),
-             m: T.int32, nnz: T.int32):  # fmt: skip
+    def main(
+        Y: T.Buffer(("m",), "float32"),
+        rows: T.Buffer(("nnz",), "int32"),
+        A: T.Buffer(("nnz",), "float32"),
+        m: T.int32,
+        nnz: T.int32,
+    ):
         for e in range(nnz):
             with T.sblock("scatter"):
                 ve = T.axis.spatial(nnz, e)
@@ -62,8 +67,13 @@ def test_an_unknown_combiner_is_a_bug() -> None:
 
 
 @T.prim_func(s_tir=True)
-def gather(Y: T.Buffer(("n",), "float32"), X: T.Buffer(("m", 2), "float32"), places: T.Buffer(("n",), "int32"),
-           n: T.int32, m: T.int32):  # fmt: skip
+def gather(
+    Y: T.Buffer(("n",), "float32"),
+    X: T.Buffer(("m", 2), "float32"),
+    places: T.Buffer(("n",), "int32"),
+    n: T.int32,
+    m: T.int32,
+):
     for i in range(n):
         Y[i] = X[places[i], 1]
 
