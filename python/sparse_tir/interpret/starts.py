@@ -240,7 +240,9 @@ def _conjuncts(condition: Expr) -> list[Expr]:
 
 
 def _linear_terms(expr: Expr, factor: int) -> list[tuple[int, Expr]]:
-    """(factor, term) whose products add up to ``expr``."""
+    """(factor, term) whose products add up to ``expr``; casts between integers are looked through."""
+    if isinstance(expr, prim.Cast):
+        return _linear_terms(expr.value, factor)
     if isinstance(expr, prim.Add):
         return _linear_terms(expr.a, factor) + _linear_terms(expr.b, factor)
     if isinstance(expr, prim.Mul) and isinstance(expr.b, prim.IntImm):
