@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tvm_ffi
 from interpreted import code_of, csr_program, f32, i32, program
 
 from sparse_tir.interpret import interpret
+from sparse_tir.interpret.axes import storage_dims
+from sparse_tir.ir import iterations
 
 SPMV = csr_program(
     "I",
@@ -66,6 +69,14 @@ def test_operands_that_are_not_outputs_are_unchanged() -> None:
     interpret(SPMV, **call)
     for name in ("A", "X", "indptr", "indices"):
         assert np.array_equal(call[name], before[name])
+
+
+def test_storage_dimensions_are_those_of_the_buffers() -> None:
+    for func in (SPMV, BSR):
+        for buffer in iterations(func)[0].buffers:
+            extents = [dim.extent for dim in storage_dims(buffer.axes)]
+            assert len(extents) == len(buffer.storage_shape)
+            assert all(map(tvm_ffi.structural_equal, extents, buffer.storage_shape))
 
 
 def test_value_arrays_may_be_flat_or_in_storage_shape() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tvm
 from interpreted import code_of, f32, i32
 from tvm.script import tirx as T  # noqa: N812  the name that scripts give it
 from tvm.tirx import PrimFunc
@@ -174,3 +175,14 @@ def test_value_arrays_of_a_lowered_function_may_be_flat() -> None:
     interpret(gather, y, f32(1, 2, 3, 4), i32(1), 1, 2)
     assert y[0] == 4
     assert code_of(lambda: interpret(gather, y, f32(1, 2, 3), i32(1), 1, 2)) == "ST151"
+
+
+def test_between_two_steps_of_lowering_callers_pass_the_declared_parameters() -> None:
+    declared = tvm.tirx.decl_buffer((9,), "float32", name="A")
+    pairs = [[declared, gather.params[1]]]
+    params = [gather.params[0], declared, *gather.params[2:]]
+    half_lowered = PrimFunc(params, gather.body, gather.ret_type, gather.attrs)
+    half_lowered = half_lowered.with_attr({"sparse_tir.stage": "coordinate", "sparse_tir.storage": pairs})
+    y = f32(0)
+    interpret(half_lowered, y, A=f32(1, 2, 3, 4).reshape(2, 2), places=i32(1), n=1, m=2)
+    assert y[0] == 4

@@ -230,6 +230,29 @@ def test_guards_go_along_with_an_init_unless_they_follow_a_reduction() -> None:
 
 
 @T.prim_func(s_tir=True)
+def partial_sums(X: T.Buffer((2, 3), "float32"), Y: T.Buffer((1,), "float32")):
+    for i in range(2):
+        with T.sblock("part"):
+            vi = T.axis.reduce(2, i)
+            acc = T.sblock_alloc_buffer((1,), "float32")
+            for j in range(3):
+                with T.sblock("sum"):
+                    vj = T.axis.reduce(3, j)
+                    with T.init():
+                        acc[0] = T.float32(0)
+                    acc[0] = acc[0] + X[vi, vj]
+            with T.sblock("merge"):
+                T.sblock_attr({"sparse_tir.combine": "sum"})
+                Y[0] = acc[0]
+
+
+def test_an_init_stays_inside_the_block_that_allocates_its_buffer() -> None:
+    y = f32(100)
+    interpret(position(partial_sums), f32(1, 2, 3, 10, 20, 30).reshape(2, 3), y)
+    assert y[0] == 166
+
+
+@T.prim_func(s_tir=True)
 def dependent(Y: T.Buffer((4,), "float32"), indptr: T.Buffer((3,), "int32")):
     for i in range(2):
         with T.sblock("outer"):

@@ -64,6 +64,58 @@ def test_a_bfloat16_sum_without_init_is_kept_in_float32() -> None:
     assert float(run_row(fold("A[i, j]", "bfloat16"), a, np.array([256], BFLOAT16))) == 260
 
 
+def test_a_narrow_element_that_an_inner_iteration_starts_is_complete_when_that_ends() -> None:
+    func = program(
+        "x y",
+        "h m n",
+        """
+        H = S.dense_fixed(h)
+        I = S.dense_fixed(m)
+        J = S.dense_fixed(n)
+        X = S.match_sparse_buffer(x, (H, I, J), "float16")
+        Y = S.match_sparse_buffer(y, (H, I), "float16")
+        with S.iter([H], "R", "outer") as [h_]:
+            with S.iter([I, J], "SR", "inner") as [i, j]:
+                with S.init():
+                    Y[h_, i] = T.float16(2048)
+                Y[h_, i] = Y[h_, i] + X[h_, i, j]
+        """,
+    )
+    y = np.full((2, 1), NAN, "float16")
+    interpret(func, np.ones((2, 1, 4), "float16"), y, 2, 1, 4)
+    assert y.tolist() == [[2052], [2052]]
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (
+            """
+            with S.iter([I], "S", "rows") as [i]:
+                Y[i] = Y[i] + T.float16(50)
+                with S.iter([J], "R", "sums") as [j]:
+                    with S.init():
+                        Y[i] = T.float16(0)
+                    Y[i] = Y[i] + A[i, j]
+            """,
+            3,
+        ),
+        (
+            """
+            with S.iter([I], "S", "squares") as [i]:
+                with S.init():
+                    Y[i] = T.float16(7)
+                Y[i] = Y[i] * Y[i] + T.float16(1)
+            """,
+            50,
+        ),
+    ],
+)
+def test_what_overwrites_a_narrow_element_discards_its_fold(statements: str, expected: float) -> None:
+    func = csr_program("I", statements, dtype="float16")
+    assert run_row(func, np.array([1, 2], "float16"), np.array([100], "float16")) == expected
+
+
 def test_float16_products_are_formed_in_float32() -> None:
     a, x = np.array([300, 300], "float16"), np.array([300, -299], "float16")
     assert run_row(fold("A[i, j] * X[j]", "float16", "T.float16(0)"), a, np.zeros(1, "float16"), x) == 300
@@ -207,6 +259,12 @@ def test_every_operation_rounds_to_float32() -> None:
     x = f32(1, 16777216)
     found = element_wise("(X[i] + Z[i]) - X[i]", "float32", "float32")(x, f32(1e-8, 1))
     assert found.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_max_and_min_outside_of_a_fold_propagate_nan_too(name: str) -> None:
+    found = element_wise(f"T.{name}(X[i], Z[i])", "float32", "float32")(f32(NAN, 1), f32(1, NAN))
+    assert np.isnan(found).all()
 
 
 def test_a_branch_that_is_not_taken_is_not_evaluated() -> None:

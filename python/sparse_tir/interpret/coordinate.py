@@ -122,30 +122,22 @@ class CoordinateInterpreter:
 
     # ---- init
     def _init(self, start: BufferStore, frame: Frame, scope: Scope) -> Thunk:
-        """Law 4: start every element of the output domain once."""
+        """Law 4: start every element of the output domain."""
         domain = self._domain(start, frame, scope)
         inner, key = scope.enter(Frame(domain)), identity(start.buffer)
         memory, place, report = self._element(start, inner)
         narrow = memory.dtype != wide_of(memory.dtype)
         value = self._expressions(inner).widened(narrow).compile(start.value)
-        started: set[Place] = set()
 
         def start_element() -> None:
             found = place()
             if found is None:
                 report()
-            elif found not in started:
-                started.add(found)
+            else:
                 _forget(scope, key, found)
                 (frame.pending.setdefault(key, {}) if narrow else memory)[found] = value()
 
-        visit = self._visit(domain, [start_element])
-
-        def run() -> None:
-            started.clear()
-            visit()
-
-        return run
+        return self._visit(domain, [start_element])
 
     def _domain(self, start: BufferStore, frame: Frame, scope: Scope) -> tuple[Walker, ...]:
         """The iterators that select the element: over positions where a stored axis is subscripted by its own
@@ -244,7 +236,7 @@ class CoordinateInterpreter:
         """Law 2: the stored value at a coordinate, or the default of the buffer."""
         buffer = self._buffers.get(identity(load.source))
         if buffer is None:
-            return self._load_plain(scope, load)
+            raise errors.error("ST411", self._where, f"a load of `{load.source.name}`", "a sparse buffer")
         expressions, key = self._expressions(scope), identity(load.source)
         memory, default = self._arrays[key], expressions.compile(buffer.default_value)
         place = self._elements.place(buffer, load.indices, scope, expressions)
@@ -255,18 +247,6 @@ class CoordinateInterpreter:
                 return default()
             held = _pending(scope, key, found)
             return memory[found] if held is None else held.astype(memory.dtype)
-
-        return value
-
-    def _load_plain(self, scope: Scope, load: TensorLoad) -> Thunk:
-        array, name = self._arrays[identity(load.source)], load.source.name
-        subscripts = [self._expressions(scope).integer(index) for index in load.indices]
-
-        def value() -> Any:
-            found = tuple(subscript() for subscript in subscripts)
-            if not all(0 <= index < length for index, length in zip(found, array.shape, strict=True)):
-                raise errors.error("ST105", f"{self._where}: {name}{list(found)}", f"shape {array.shape}")
-            return array[found]
 
         return value
 

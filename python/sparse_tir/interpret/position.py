@@ -112,10 +112,8 @@ class PositionInterpreter:
         return lambda: yes() if condition() else no()
 
     def _while(self, stmt: While, nest: Nest, combiner: str | None) -> Thunk:
-        condition, body = (
-            self._expressions.compile(stmt.condition),
-            self._statement(stmt.body, nest, combiner),
-        )
+        condition = self._expressions.compile(stmt.condition)
+        body = self._statement(stmt.body, nest.enter(stmt), combiner)
 
         def run() -> None:
             while condition():

@@ -40,18 +40,14 @@ class Nest:
         return Nest((*self.nodes, node))
 
     def carriers(self) -> set[int]:
-        """Loop variables that carry a reduction iterator of a block in the nest, directly or not."""
-        reaching: dict[int, set[int]] = {}
+        """Identities of the variables that carry a reduction iterator of a block in the nest."""
         found: set[int] = set()
         for node in self.nodes:
             if not isinstance(node, SBlockRealize):
                 continue
             for iter_var, value in zip(node.block.iter_vars, node.iter_values, strict=True):
-                used = variables_in(value)
-                reached = used.union(*(reaching.get(key, set()) for key in used))
-                reaching[identity(iter_var.var)] = reached
                 if iter_var.iter_type == IterVar.CommReduce:
-                    found |= reached
+                    found |= variables_in(value)
         return found
 
     def start_depth(self) -> int | None:

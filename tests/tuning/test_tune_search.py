@@ -9,9 +9,9 @@ import numpy as np
 import tuning_kernels as kernels
 from tvm.s_tir import Schedule
 
-from sparse_tir.tune.mutator import mutate_categorical, mutators_for
-from sparse_tir.tune.problem import workload
-from sparse_tir.tune.search import Search, decisions_of, draw, plain, replay
+from sparse_tir.tuning.mutator import mutate_categorical, mutators_for
+from sparse_tir.tuning.problem import workload
+from sparse_tir.tuning.search import Search, decisions_of, draw, plain, replay
 
 PROBLEM = kernels.problem()
 WORKLOAD = workload(PROBLEM, 1)

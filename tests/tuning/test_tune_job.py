@@ -18,9 +18,9 @@ import tvm_ffi
 from tvm.s_tir import meta_schedule as ms
 
 from sparse_tir import errors
-from sparse_tir.tune import best_schedule, tune
-from sparse_tir.tune.problem import workload
-from sparse_tir.tune.runner import available_cores
+from sparse_tir.tuning import best_schedule, tune
+from sparse_tir.tuning.problem import workload
+from sparse_tir.tuning.runner import available_cores
 
 FILES = {".lock", "database_workload.json", "database_tuning_record.json", "result.json"}
 
@@ -109,7 +109,7 @@ def test_another_process_applies_the_best_schedule(finished):
     problem, result, _ = finished
     program = (
         "import sys, tuning_kernels, tvm\n"
-        "from sparse_tir.tune import best_schedule\n"
+        "from sparse_tir.tuning import best_schedule\n"
         "print(tvm.ir.save_json(best_schedule(tuning_kernels.problem(), sys.argv[1])))\n"
     )
     path = os.pathsep.join(filter(None, sys.path))
@@ -173,7 +173,7 @@ def test_a_job_says_nothing_by_itself(tmp_path, capfd):
 def test_a_killed_job_leaves_whole_records_and_goes_on(tmp_path):
     program = (
         "import sys, tuning_kernels\n"
-        "from sparse_tir.tune import tune\n"
+        "from sparse_tir.tuning import tune\n"
         "tune(tuning_kernels.problem(), work_dir=sys.argv[1], max_trials_global=100,"
         " on_event=lambda trial: print(trial.index, flush=True))\n"
     )

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import tvm
 from tvm.script import tirx as T  # noqa: N812 (the name that the script parser knows)
 
-from sparse_tir.tune import TuningProblem, choose, choose_tile, choose_variant
+from sparse_tir.tuning import TuningProblem, choose, choose_tile, choose_variant
 
 FEATURES = 32
 TARGET = tvm.target.Target({"kind": "llvm", "mcpu": tvm.get_global_func("target.llvm_get_system_cpu")()})

@@ -31,7 +31,7 @@ CRASHED = "crashed"
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    "from sparse_tir.tune import worker; worker.main(sys.argv[2:])"
+    "from sparse_tir.tuning import worker; worker.main(sys.argv[2:])"
 )
 _START_SECONDS = 120.0
 _PAGE = 4096

@@ -15,9 +15,9 @@ import tuning_kernels as kernels
 import tvm
 
 from sparse_tir import errors
-from sparse_tir.tune import best_schedule, tune
-from sparse_tir.tune.runner import SharedArrays, available_cores
-from sparse_tir.tune.worker import Bench, CandidateError, Setup
+from sparse_tir.tuning import best_schedule, tune
+from sparse_tir.tuning.runner import SharedArrays, available_cores
+from sparse_tir.tuning.worker import Bench, CandidateError, Setup
 
 
 def faulty(*faults, **changes):
@@ -212,7 +212,7 @@ def test_problems_that_cannot_be_tuned_are_refused(tmp_path, change, message):
 
 
 def test_a_measuring_process_that_does_not_start_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("sparse_tir.tune.runner._START", "raise SystemExit('no such module')")
+    monkeypatch.setattr("sparse_tir.tuning.runner._START", "raise SystemExit('no such module')")
     with pytest.raises(errors.TuningError, match="ST605") as caught:
         tune(kernels.problem(), work_dir=tmp_path, max_trials_global=1)
     assert "no such module" in str(caught.value)
