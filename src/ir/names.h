@@ -16,6 +16,8 @@ constexpr const char* kStorage = "sparse_tir.storage";  // between LowerSparseIt
 constexpr const char* kCombine = "sparse_tir.combine";
 // On a combine block: names of index arrays that are injective.
 constexpr const char* kOwned = "sparse_tir.owned";
+// On a block that searches positions; the buffers that it allocates are scalars of the search.
+constexpr const char* kSearch = "sparse_tir.search";
 // On the block of a cover nest, which starts every element of an output domain.
 constexpr const char* kCover = "sparse_tir.cover";
 }  // namespace names

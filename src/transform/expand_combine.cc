@@ -78,20 +78,35 @@ void RefuseShared(const SBlock& block, const BufferStore& store, const std::vect
           "keep these loops serial, or name an injective index array in the annotation sparse_tir.owned", block.span()});
 }
 
-std::vector<BufferStore> StoresIn(const Stmt& body) { return Collect<BufferStore>(body); }
+bool IsScratch(const SBlock& block, const Var& buffer) {  // such as the scalars of a search
+  for (const Var& b : block.alloc_buffers()) {
+    if (b.same_as(buffer)) return true;
+  }
+  return false;
+}
+
+// What the block accumulates.
+std::vector<BufferStore> StoresIn(const SBlock& block) {
+  std::vector<BufferStore> stores;
+  for (const BufferStore& s : Collect<BufferStore>(block.body())) {
+    if (!IsScratch(block, s.buffer())) stores.push_back(s);
+  }
+  return stores;
+}
 
 Stmt ExpandBlock(const SBlockRealize& realize, const Nest& around) {
   SBlock block = realize.block();
   Map<String, Any> annotations = block.annotations();
   auto combiner = annotations.Get(names::kCombine);
   if (!combiner.has_value()) return realize;
-  std::vector<BufferStore> stores = StoresIn(block.body());
+  std::vector<BufferStore> stores = StoresIn(block);
   if (stores.size() != 1) Bug("combine block `" + std::string(block.name_hint()) + "` has not one store");
   std::vector<For> shared = SharedLoops(realize, stores[0], around);
   if (!shared.empty()) RefuseShared(block, stores[0], shared);
   std::string op = combiner.value().cast<String>();
   Stmt body = ffi::StructuralMutate(block.body(),
                                     [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+                                      if (IsScratch(block, s.buffer())) return Any(s);
                                       Expr old = Load(s.buffer(), s.indices());
                                       return Any(Store(s.buffer(), Combine(op, old, s.value()), s.indices()));
                                     })
@@ -109,7 +124,7 @@ Stmt ExpandBlock(const SBlockRealize& realize, const Nest& around) {
 Stmt RefuseCached(const SBlockRealize& realize, const Nest& around, const VarSet& params) {
   SBlock block = realize.block();
   if (!block.annotations().count(names::kCombine)) return realize;
-  for (const BufferStore& store : StoresIn(block.body())) {
+  for (const BufferStore& store : StoresIn(block)) {
     if (params.count(store.buffer().get())) continue;
     Refuse({"ST422", "block `" + std::string(block.name_hint()) + "`",
             "an accumulation into the cache " + std::string(store.buffer().name()), "an accumulation into the output",

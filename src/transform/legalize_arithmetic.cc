@@ -6,7 +6,7 @@
 //  * signed integer sums, differences and products wrap: in LLVM their overflow is undefined.
 //  * integer division by zero gives 0, and by -1 it negates with wrapping: the machine would trap.
 //
-// Subscripts are left alone: addresses are int64 and do not overflow.
+// Subscripts and searched positions are left alone: addresses are int64 and do not overflow.
 #include "../tvm_view/visit.h"
 #include "pass.h"
 
@@ -101,8 +101,14 @@ Expr LegalValue(const Expr& value) {
 
 PrimFunc LegalizeArithmetic(const PrimFunc& f) {
   RequireStage(f, "LegalizeArithmetic", "");
+  VarSet positions;  // scalars of searches
+  for (const SBlock& block : Collect<SBlock>(f.body())) {
+    if (!block.annotations().count(names::kSearch)) continue;
+    for (const Var& scalar : block.alloc_buffers()) positions.insert(scalar.get());
+  }
   Stmt body = ffi::StructuralMutate(f.body(),
-                                    [](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+                                    [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+                                      if (positions.count(s.buffer().get())) return Any(s);
                                       return Any(Store(s.buffer(), LegalValue(s.value()), s.indices()));
                                     })
                   .template cast<Stmt>();

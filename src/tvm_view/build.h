@@ -62,6 +62,12 @@ inline Stmt Store(const Var& buffer, const Expr& value, const Array<Expr>& indic
 inline Stmt MakeIf(const Expr& condition, const Stmt& body) {
   return Call<Stmt>(ST_GLOBAL("tirx.IfThenElse"), condition, body, nullptr, nullptr);
 }
+inline Stmt MakeIfElse(const Expr& condition, const Stmt& then_case, const Stmt& else_case) {
+  return Call<Stmt>(ST_GLOBAL("tirx.IfThenElse"), condition, then_case, else_case, nullptr);
+}
+inline Stmt MakeWhile(const Expr& condition, const Stmt& body) {
+  return Call<Stmt>(ST_GLOBAL("tirx.While"), condition, body, nullptr);
+}
 inline Stmt MakeSeq(const Array<Stmt>& seq) {
   return seq.size() == 1 ? seq[0] : Call<Stmt>(ST_GLOBAL("tirx.SeqStmt"), seq, nullptr);
 }
@@ -73,15 +79,27 @@ inline Stmt MakeFor(const Var& v, const Expr& extent, const Stmt& body, int64_t 
 inline Stmt MakeRealize(const Array<Expr>& values, const Expr& predicate, const Stmt& block) {
   return Call<Stmt>(ST_GLOBAL("s_tir.SBlockRealize"), values, predicate, block, nullptr);
 }
+// A block with stated reads and writes.
+struct Regions {
+  Array<TensorRegion> reads, writes;
+};
+inline Stmt MakeBlock(const String& name, const Array<IterVar>& iters, const Array<Expr>& values,
+                      const Optional<Stmt>& init, const Stmt& body, const Map<String, Any>& annotations,
+                      const Array<Var>& alloc_buffers, const Regions& regions) {
+  Array<ObjectRef> none;
+  Stmt block = Call<Stmt>(ST_GLOBAL("s_tir.SBlock"), iters, regions.reads, regions.writes, name, body, init,
+                          alloc_buffers, /*match_buffers=*/none, annotations, nullptr);
+  return MakeRealize(values, IntLit(1, Bool()), block);
+}
 // A block whose reads and writes `script.Complete` finds out.
 inline Stmt MakeBlock(const String& name, const Array<IterVar>& iters, const Array<Expr>& values,
                       const Optional<Stmt>& init, const Stmt& body, Map<String, Any> annotations) {
   constexpr int kDetectReadsAndWrites = 3;
   annotations.Set("tirx.script_parsing_detect_access", IntLit(kDetectReadsAndWrites, Int(32)));
-  Array<ObjectRef> none;
-  Stmt block = Call<Stmt>(ST_GLOBAL("s_tir.SBlock"), iters, /*reads=*/none, /*writes=*/none, name, body, init,
-                          /*alloc_buffers=*/none, /*match_buffers=*/none, annotations, nullptr);
-  return MakeRealize(values, IntLit(1, Bool()), block);
+  return MakeBlock(name, iters, values, init, body, annotations, {}, {});
+}
+inline TensorRegion MakeRegion(const Var& buffer, const Array<Range>& region) {
+  return Call<TensorRegion>(ST_GLOBAL("tirx.BufferRegion"), buffer, region);
 }
 // The same block with one change.
 struct BlockChange {
@@ -96,10 +114,11 @@ inline SBlock CopyBlock(const SBlock& b, const BlockChange& c) {
                       b.match_buffers(), c.annotations.value_or(b.annotations()), nullptr);
 }
 
-// A buffer parameter. `alignment` in bytes: what compiled code may assume of its address; 0 is TVM's default.
-inline Var MakeBuffer(const String& name, const PrimType& dtype, const Array<Expr>& shape, int alignment = 0) {
+// A buffer. `alignment` in bytes: what compiled code may assume of its address; 0 is TVM's default.
+inline Var MakeBuffer(const String& name, const PrimType& dtype, const Array<Expr>& shape, int alignment = 0,
+                      const char* scope = "global") {
   Array<Expr> none;
-  Type t = Call<Type>(ST_GLOBAL("tirx.BufferType"), "global", dtype, shape, /*strides=*/none, nullptr, alignment, 0,
+  Type t = Call<Type>(ST_GLOBAL("tirx.BufferType"), scope, dtype, shape, /*strides=*/none, nullptr, alignment, 0,
                       nullptr, none, nullptr);
   return Call<Var>(ST_GLOBAL("tirx.BufferVar"), name, t, nullptr);
 }

@@ -8,6 +8,7 @@ POSITION_STAGE = "position"
 STORAGE = "sparse_tir.storage"
 COMBINE = "sparse_tir.combine"
 OWNED = "sparse_tir.owned"
+SEARCH = "sparse_tir.search"
 COVER = "sparse_tir.cover"
 
 #: The op that binds an iterator which is not lowered yet. No code generator knows it.

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import tvm
 from numpy.typing import NDArray
 from tvm.s_tir import Schedule
 from tvm.script import tirx as T
@@ -19,11 +23,12 @@ from ..runtime.signature import main_function, signature_of
 from ..transform import lower
 from .csr import CsrArguments, csr_arguments, like_operand, value_dtype
 from .kernels import KERNELS
+from .prefetch import PREFETCH, insert_prefetch
 
-#: Elements per vector, and vectors of one row that stay in registers.
-_LANES, _TILE = 16, 8
-#: Rows that one thread takes at a time.
-_ROWS = 64
+#: Width of AVX-512 vectors, and how many vectors of sums one pass over a row keeps: more are not faster, and 1024 bytes
+#: no longer go on the stack.
+_VECTOR_BYTES, _VECTORS = 64, 8
+_NARROWEST_BYTES = 32
 
 
 @functools.cache
@@ -73,28 +78,78 @@ def program(feat_size: int, dtype: str = "float32", idtype: str = "int32") -> Pr
     return spmm
 
 
-def schedule(sch: Schedule, feat_size: int) -> None:
-    """The default schedule on a CPU: rows in parallel, a tile of a row's features in registers.
+@dataclass(frozen=True)
+class Decisions:
+    """What a schedule decides.
 
-    Applies to the program at the position stage.
+    Attributes
+    ----------
+    tile
+        How the features are split: ``(passes, vectors, lanes)``, or ``(passes, elements)`` for loops that LLVM
+        vectorises. A pass walks the entries of a row once, with ``vectors * lanes`` sums in registers.
+    rows
+        Rows that a thread takes at a time. Threads take turns, so that rows ordered by length do not unbalance them.
+    prefetch
+        How many entries ahead the rows of B are fetched; 0 means not at all.
     """
-    lanes = next(v for v in (_LANES, 8, 4, 2, 1) if feat_size % v == 0)
-    vectors = next(t for t in range(min(_TILE, feat_size // lanes), 0, -1) if feat_size // lanes % t == 0)
-    if lanes < 4:  # odd widths: one tile, which LLVM vectorises with a remainder
-        lanes, vectors = 1, feat_size
-    apply_tiles(sch, [feat_size // (lanes * vectors), vectors, lanes], _ROWS)
+
+    tile: tuple[int, ...]
+    rows: int = 64
+    prefetch: int = 16
 
 
-def space(sch: Schedule) -> None:
-    """The schedules that tuning searches: tile of the features, lanes, rows per task."""
-    _, feature = sch.get_loops(sch.get_sblock("spmm"))
-    tiles = sch.sample_perfect_tile(feature, n=3, max_innermost_factor=_LANES)
-    rows = sch.sample_categorical([8, 16, 32, 64, 128, 256, 512, 1024], [1 / 8] * 8)
-    apply_tiles(sch, tiles, rows)
+def default_decisions(feat_size: int, dtype: str = "float32", vector_bytes: int = _VECTOR_BYTES) -> Decisions:
+    """The decisions of the default schedule: up to 8 vectors of sums per pass.
+
+    Widths that are no multiple of a vector are left to LLVM, whose remainder loops beat narrow vectors.
+    """
+    most = _VECTORS * vector_bytes // np.dtype(dtype).itemsize
+    lanes = next((lanes for lanes in vector_lanes(dtype, vector_bytes) if feat_size % lanes == 0), None)
+    if lanes is not None:
+        vectors = _largest_divisor(feat_size // lanes, most // lanes)
+        passes = feat_size // (lanes * vectors)
+        if passes == 1 or lanes * vectors >= most // 4:
+            return Decisions((passes, vectors, lanes))
+    elements = _largest_divisor(feat_size, most * 5 // 4)
+    if elements < most // 4:  # many passes over the entries cost more than sums in memory
+        elements = feat_size
+    return Decisions((feat_size // elements, elements))
 
 
-def apply_tiles(sch: Schedule, tiles: Any, rows: Any) -> None:
-    """Split the features into [tiles, vectors, lanes]; each tile of a row is folded in a local accumulator.
+def vector_lanes(dtype: str, vector_bytes: int = _VECTOR_BYTES) -> list[int]:
+    """Elements per vector that are worth a loop over vectors: the widest vector, and its half unless that is narrow."""
+    widths = [vector_bytes, *([vector_bytes // 2] if vector_bytes // 2 >= _NARROWEST_BYTES else [])]
+    return [width // np.dtype(dtype).itemsize for width in widths]
+
+
+def vector_bytes_of(target: Target) -> int:
+    """Width of the vectors of a target."""
+    return int(tvm.get_global_func("target.llvm_get_vector_width")(target)) // 8
+
+
+def _largest_divisor(number: int, limit: int) -> int:
+    return next(d for d in range(max(1, min(number, limit)), 0, -1) if number % d == 0)
+
+
+def schedule(sch: Schedule, feat_size: int, vector_bytes: int = _VECTOR_BYTES) -> None:
+    """The default schedule on a CPU: rows in parallel, the sums of a row in registers.
+
+    Applies to the program at the position stage; `finish` makes loops of the result.
+
+    Parameters
+    ----------
+    sch : Schedule
+    feat_size : int
+        Any width, as in `program`.
+    vector_bytes : int
+        Width of the target's vectors.
+    """
+    dtype = str(sch.get(sch.get_sblock("spmm")).writes[0].source.ty.dtype.dtype)
+    apply_decisions(sch, default_decisions(feat_size, dtype, vector_bytes))
+
+
+def apply_decisions(sch: Schedule, decisions: Decisions) -> None:
+    """Schedule the program as decided; the numbers may be constants or random variables of ``sch``.
 
     Before::
 
@@ -102,24 +157,43 @@ def apply_tiles(sch: Schedule, tiles: Any, rows: Any) -> None:
 
     After::
 
-        for i_outer in parallel: for i_inner: for tile:
-            for j: for vector in unroll: for lane in vector: acc += A * B
-            C = acc
+        for i_outer in parallel, by turns: for i_inner: for pass:
+            for j: for vector in unroll: for lane in vector: sums += A * B
+            C = sums
     """
     update, row = sch.get_sblock("spmm"), sch.get_sblock("spmm_I")
     j, k = sch.get_loops(update)
-    tile, vector, lane = sch.split(k, tiles)
-    sch.reorder(tile, j, vector, lane)
-    copy = sch.cache_write(update, 0, "local")
-    sch.reverse_compute_at(copy, tile, preserve_unit_loops=True)
+    fold, *inner = sch.split(k, decisions.tile)
+    sch.reorder(fold, j, *inner)
+    sch.annotate(j, PREFETCH, decisions.prefetch)
+    # Of this scope, TVM puts up to 1023 bytes on the stack, where LLVM turns them into registers; a "local" buffer
+    # would be allocated at run time, and stored to for every row.
+    copy = sch.cache_write(update, 0, "global")
+    sch.reverse_compute_at(copy, fold, preserve_unit_loops=True)
+    if len(inner) == 2:
+        _vectorize(sch, inner)
+        _vectorize(sch, sch.split(sch.get_loops(copy)[-1], [None, decisions.tile[2]]))
+    outer, _ = sch.split(sch.get_loops(row)[0], [None, decisions.rows])
+    _parallel_by_turns(sch, outer)
+
+
+def _vectorize(sch: Schedule, loops: Sequence[Any]) -> None:
+    vector, lane = loops
     sch.unroll(vector)
     sch.vectorize(lane)
-    copied = sch.get_loops(copy)[-1]
-    copy_vector, copy_lane = sch.split(copied, [None, tiles[2]])
-    sch.unroll(copy_vector)
-    sch.vectorize(copy_lane)
-    outer, _ = sch.split(sch.get_loops(row)[0], [None, rows])
-    sch.parallel(outer)
+
+
+def _parallel_by_turns(sch: Schedule, loop: Any) -> None:
+    """Thread t of n runs the iterations t, t + n, t + 2n, ..: TVM's own division gives each one contiguous part."""
+    launch = sch.add_unit_loop(loop)
+    sch.annotate(launch, "pragma_parallel_launch_point", 1)
+    sch.annotate(launch, "pragma_parallel_stride_pattern", 1)
+    sch.parallel(loop)
+
+
+def finish(module: tvm.IRModule) -> tvm.IRModule:
+    """The loops of a scheduled module, prefetches included."""
+    return insert_prefetch(lower(module, "loop"))
 
 
 def kernel(
@@ -135,8 +209,8 @@ def _build(feat_size: int, dtype: str, idtype: str, target: Target) -> Kernel:
     func = program(feat_size, dtype, idtype)
     module = lower(func, "position")
     sch = Schedule(module, debug_mask="all")
-    schedule(sch, feat_size)
-    return compile(sch.mod, target, signature=signature_of(func, main_function(module)))
+    schedule(sch, feat_size, vector_bytes_of(target))
+    return compile(finish(sch.mod), target, signature=signature_of(func, main_function(module)))
 
 
 def spmm(A: Any, X: Any, out: Any = None, *, kernel: Kernel | None = None) -> Any:

@@ -8,6 +8,10 @@ namespace {
 constexpr DLDataType kInt64{kDLInt, 64, 1};
 Expr Wide(const Expr& e) { return CastTo(e, kInt64); }
 
+std::optional<Expr> Both(const std::optional<Expr>& a, const std::optional<Expr>& b) {
+  return a && b ? *a && *b : a ? a : b;
+}
+
 // Compiled code may assume no more of a user's array than the alignment of its elements.
 int ElementBytes(const PrimType& t) { return (t.dtype().bits + 7) / 8; }
 
@@ -90,15 +94,24 @@ Expr Coordinates::Index(const Scope& scope, const Expr& e) const {
   return Wide(Value(scope, e));
 }
 
+Coordinates Coordinates::WithSearches(Searches* searches) const {
+  Coordinates copy = *this;
+  copy.searches_ = searches;
+  return copy;
+}
+
+std::optional<Expr> Coordinates::IsInside(const Scope& scope, const SparseBuffer& buffer, const Array<Expr>& indices,
+                                          size_t d) const {
+  if (scope.IsInRange(buffer, indices, d)) return std::nullopt;
+  Expr index = Index(scope, indices[d]);
+  return (Int64(0) <= index) && (index < Wide(buffer->axes[d]->length));
+}
+
 std::optional<Expr> Coordinates::RangeGuard(const Scope& scope, const SparseBuffer& buffer,
                                             const Array<Expr>& indices) const {
   std::optional<Expr> guard;
   for (size_t d = 0; d < indices.size(); ++d) {
-    const Axis& axis = buffer->axes[d];
-    if (IsStored(axis) || scope.IsInRange(buffer, indices, d)) continue;
-    Expr index = Index(scope, indices[d]);
-    Expr inside = (Int64(0) <= index) && (index < Wide(axis->length));
-    guard = guard ? *guard && inside : inside;
+    if (IsDense(buffer->axes[d])) guard = Both(guard, IsInside(scope, buffer, indices, d));
   }
   return guard;
 }
@@ -109,24 +122,76 @@ Array<Expr> Coordinates::Place(const Scope& scope, const SparseBuffer& buffer, c
     const Axis& axis = buffer->axes[dim.last];
     if (IsDense(axis)) {
       place.push_back(Index(scope, indices[dim.last]));
-      continue;
+    } else {
+      place.push_back(IsVariable(axis) ? At(axis).absolute : At(axis).local);
     }
-    if (!scope.IsOwnPosition(buffer, indices, dim.last)) {
-      Refuse({"ST421", scope.innermost().name, Text(buffer->buffer, indices) + " searches " + Quoted(axis),
-              "the iterator of " + Quoted(axis) + " itself, under its own parent",
-              "the interpreter runs it (st.interpret); lowering of searches is not available yet", buffer->buffer.span()});
-    }
-    place.push_back(IsVariable(axis) ? At(axis).absolute : At(axis).local);
   }
   return place;
 }
 
+std::pair<Expr, Expr> Coordinates::RowRange(const Axis& axis, const std::optional<Located>& parent) const {
+  auto indptr = IndptrOf(axis);
+  Expr begin = Int64(0), end = Int64(0);
+  if (indptr.has_value()) {
+    begin = LoadIndex(indptr.value(), parent->absolute);
+    end = LoadIndex(indptr.value(), parent->absolute + Int64(1));
+  } else {
+    Expr width = Extent(axis);
+    begin = parent ? parent->absolute * width : Int64(0);
+    end = begin + width;
+  }
+  if (!parent || !parent->exists) return {begin, end};
+  return {IfThenElseExpr(*parent->exists, begin, Int64(0)), IfThenElseExpr(*parent->exists, end, Int64(0))};
+}
+
+Coordinates::Located Coordinates::LocateStored(const Scope& scope, const SparseBuffer& buffer,
+                                               const Array<Expr>& indices, size_t d) const {
+  const Axis& axis = buffer->axes[d];
+  std::optional<Located> parent;
+  if (auto above = ParentOf(axis); above.has_value()) {
+    for (size_t p = 0; p < d; ++p) {
+      if (buffer->axes[p].same_as(above.value())) parent = Locate(scope, buffer, indices, p);
+    }
+  }
+  auto [begin, end] = RowRange(axis, parent);
+  auto inside = IsInside(scope, buffer, indices, d);
+  Expr coordinate = Index(scope, indices[d]);
+  auto array = IndicesOf(axis);
+  if (!array.has_value()) {  // ragged: a range check
+    Expr stored = (Int64(0) <= coordinate) && (coordinate < end - begin);
+    return {coordinate, begin + coordinate, Both(inside, stored)};
+  }
+  if (searches_ == nullptr) {
+    Refuse({"ST421", scope.innermost().name, Text(buffer->buffer, indices) + " searches " + Quoted(axis) +
+            " in a start value", "start values without searches", "compute it in an iteration of its own before this one",
+            buffer->buffer.span()});
+  }
+  Expr position = searches_->Find({axis, storage_->Of(array.value()), begin, end}, coordinate);
+  return {position - begin, position, Both(inside, Int64(0) <= position)};
+}
+
+Coordinates::Located Coordinates::Locate(const Scope& scope, const SparseBuffer& buffer, const Array<Expr>& indices,
+                                         size_t d) const {
+  const Axis& axis = buffer->axes[d];
+  if (IsDense(axis)) {
+    Expr index = Index(scope, indices[d]);
+    return {index, index, IsInside(scope, buffer, indices, d)};
+  }
+  if (!scope.IsOwnPosition(buffer, indices, d)) return LocateStored(scope, buffer, indices, d);
+  return {At(axis).local, At(axis).absolute, std::nullopt};
+}
+
 Expr Coordinates::LoadValue(const Scope& scope, const TensorLoad& load) const {
   SparseBuffer buffer = scope.BufferOf(load.source()).value();
-  Array<Expr> indices = load.indices();
-  Expr value = Load(storage_->Of(buffer->buffer), Place(scope, buffer, indices));
-  auto guard = RangeGuard(scope, buffer, indices);
-  return guard ? IfThenElseExpr(*guard, value, buffer->default_value) : value;
+  Array<Expr> place;
+  std::optional<Expr> exists;
+  for (const StorageDim& dim : StorageLayout(buffer)) {
+    Located at = Locate(scope, buffer, load.indices(), dim.last);
+    place.push_back(IsPadded(buffer->axes[dim.last]) ? at.local : at.absolute);
+    exists = Both(exists, at.exists);
+  }
+  Expr value = Load(storage_->Of(buffer->buffer), place);
+  return exists ? IfThenElseExpr(*exists, value, buffer->default_value) : value;
 }
 
 Expr Coordinates::Value(const Scope& scope, const Expr& e) const {

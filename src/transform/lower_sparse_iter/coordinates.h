@@ -1,6 +1,7 @@
 // From coordinates to positions: what each iterator, subscript and load becomes.
 #pragma once
 #include "../../analysis/scope.h"
+#include "search.h"
 
 namespace sparse_tir {
 namespace lower_sparse_iter {
@@ -31,9 +32,13 @@ class Coordinates {
   // For a padded axis that has been entered: the slot is not padding.
   tir::Expr IsNotPadding(const Axis& axis) const;
 
-  // An expression of the body. Loads that may be out of range are guarded by the default of the buffer.
+  // The same, for one statement; what it reads by coordinate is searched in `searches`. Without them a read that needs
+  // a search is refused (ST421).
+  Coordinates WithSearches(Searches* searches) const;
+
+  // An expression of the body. Loads of what may not be stored, or be out of range, give the default of the buffer.
   tir::Expr Value(const Scope& scope, const tir::Expr& e) const;
-  // The place that a list of subscripts selects in the value array.
+  // The place in the value array that a statement writes: subscripts are own positions or coordinates of dense axes.
   Array<tir::Expr> Place(const Scope& scope, const SparseBuffer& buffer, const Array<tir::Expr>& indices) const;
   // What must hold for the subscripts to be in range; nullopt if that is proven.
   std::optional<tir::Expr> RangeGuard(const Scope& scope, const SparseBuffer& buffer,
@@ -45,6 +50,17 @@ class Coordinates {
     tir::Expr local;     // position under the parent
     tir::Expr absolute;  // position on the axis
   };
+  // Where a subscript leads: positions that mean something if `exists` holds; nullopt if it always does.
+  struct Located {
+    tir::Expr local, absolute;
+    std::optional<tir::Expr> exists;
+  };
+  Located Locate(const Scope& scope, const SparseBuffer& buffer, const Array<tir::Expr>& indices, size_t d) const;
+  Located LocateStored(const Scope& scope, const SparseBuffer& buffer, const Array<tir::Expr>& indices, size_t d) const;
+  // Positions [first, second) of an axis under a position of its parent; empty if that does not exist.
+  std::pair<tir::Expr, tir::Expr> RowRange(const Axis& axis, const std::optional<Located>& parent) const;
+  std::optional<tir::Expr> IsInside(const Scope& scope, const SparseBuffer& buffer, const Array<tir::Expr>& indices,
+                                    size_t d) const;
   const Point& At(const Axis& axis) const;
   tir::Expr LoadIndex(const tir::Var& array, const tir::Expr& place) const;
   // An integer subscript, in int64.
@@ -52,6 +68,7 @@ class Coordinates {
   tir::Expr LoadValue(const Scope& scope, const tir::TensorLoad& load) const;
 
   const Storage* storage_;
+  Searches* searches_ = nullptr;
   std::unordered_map<Identity, Point> points_;  // by axis
   VarMap coordinates_;                          // by iterator
 };

@@ -18,10 +18,10 @@ class LevelEmitter {
       EnterAxis(iteration_.iterators[end], &here, &header);
     }
     bool innermost = end == iteration_.iterators.size();
-    Payload payload = innermost ? payload_(here, header.guard) : Payload{std::nullopt, Level(end, here), {}};
+    Payload payload = innermost ? payload_(here, header.guard) : Payload{std::nullopt, Level(end, here), {}, {}};
     if (!innermost && header.guard) payload.body = MakeIf(*header.guard, payload.body);
-    Stmt stmt = MakeBlock(innermost ? iteration_.name : LevelName(begin, end), header.iter_vars, header.values,
-                          payload.init, payload.body, payload.annotations);
+    Stmt stmt = MakePayloadBlock(innermost ? iteration_.name : LevelName(begin, end), header.iter_vars, header.values,
+                                 payload);
     for (size_t k = header.loops.size(); k-- > 0;) stmt = MakeFor(header.loops[k], header.extents[k], stmt);
     return stmt;
   }
@@ -71,7 +71,45 @@ class LevelEmitter {
   bool as_reduction_;
   const MakePayload& payload_;
 };
+
+TensorRegion WholeArray(const Var& buffer) {
+  Array<Range> region;
+  for (const Expr& extent : BufferTypeOf(buffer).shape()) region.push_back(MakeRange(IntLit(0, extent.ty()), extent));
+  return MakeRegion(buffer, region);
+}
+
+TensorRegion Element(const BufferStore& store) {
+  Array<Range> region;
+  for (const Expr& index : store.indices()) region.push_back(MakeRange(index, IntLit(1, index.ty())));
+  return MakeRegion(store.buffer(), region);
+}
+
+Regions RegionsOfSearch(const Payload& payload) {
+  VarSet seen;
+  for (const Var& scalar : payload.scalars) seen.insert(scalar.get());
+  Regions regions;
+  for (const BufferStore& store : Collect<BufferStore>(payload.body)) {
+    if (!seen.count(store.buffer().get())) regions.writes.push_back(Element(store));
+  }
+  for (const TensorLoad& load : Collect<TensorLoad>(payload.body)) {
+    Var buffer = load.source().as<Var>().value();
+    bool folds = payload.init.has_value() && regions.writes[0].source().same_as(buffer);
+    if (!folds && seen.insert(buffer.get()).second) regions.reads.push_back(WholeArray(buffer));
+  }
+  return regions;
+}
 }  // namespace
+
+Stmt MakePayloadBlock(const String& name, const Array<IterVar>& iters, const Array<Expr>& values,
+                      const Payload& payload) {
+  if (payload.scalars.empty()) {
+    return MakeBlock(name, iters, values, payload.init, payload.body, payload.annotations);
+  }
+  Map<String, Any> annotations = payload.annotations;
+  annotations.Set(names::kSearch, true);
+  return MakeBlock(name, iters, values, payload.init, payload.body, annotations, payload.scalars,
+                   RegionsOfSearch(payload));
+}
 
 Stmt EmitLevels(const SparseIteration& iteration, const Coordinates& around, bool as_reduction,
                 const MakePayload& payload) {

@@ -11,7 +11,12 @@ struct Payload {
   Optional<tir::Stmt> init;
   tir::Stmt body;
   Map<String, Any> annotations;
+  Array<tir::Var> scalars;  // of searches, local to the block
 };
+// The block of a payload. What a search reads is not a function of the block's iterators: its regions are whole arrays.
+tir::Stmt MakePayloadBlock(const String& name, const Array<tir::IterVar>& iters, const Array<tir::Expr>& values,
+                           const Payload& payload);
+
 // `guard`: what must hold for the position not to be padding, if anything.
 using MakePayload = std::function<Payload(const Coordinates&, const std::optional<tir::Expr>& guard)>;
 

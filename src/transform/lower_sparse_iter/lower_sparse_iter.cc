@@ -39,11 +39,11 @@ Stmt ReduceStore(const Coordinates& at, const Scope& scope, const Plan& plan, co
 }
 
 Stmt GuardedStore(const Coordinates& at, const Scope& scope, const SparseBuffer& buffer, const Plan& plan,
-                  const Expr& value, std::optional<Expr> guard) {
+                  const Expr& value) {
   const Array<Expr>& indices = plan.store.indices();
   Stmt store = Store(at.storage().Of(buffer->buffer), value, at.Place(scope, buffer, indices));
-  if (auto range = at.RangeGuard(scope, buffer, indices)) store = MakeIf(*range, store);
-  return guard ? MakeIf(*guard, store) : store;
+  auto range = at.RangeGuard(scope, buffer, indices);
+  return range ? MakeIf(*range, store) : store;
 }
 
 // With init and without a reduction, the element starts at init and folds once.
@@ -57,17 +57,28 @@ Expr StartedValue(const Plan& plan) {
       .template cast<Expr>();
 }
 
-Payload MakeLeaf(const Coordinates& at, const Scope& scope, const Plan& plan, const std::optional<Expr>& guard) {
+Payload MakeReduce(const Coordinates& around, const Scope& scope, const Plan& plan, const std::optional<Expr>& guard) {
   SparseBuffer buffer = scope.BufferOf(plan.store.buffer()).value();
-  if (plan.form == Form::kReduce) {
-    Array<Expr> place = at.Place(scope, buffer, plan.store.indices());
-    Stmt init = Store(at.storage().Of(buffer->buffer), at.Value(scope, plan.start->value()), place);
-    return {init, ReduceStore(at, scope, plan, place, guard), {}};
-  }
-  Expr value = plan.form == Form::kCombine ? plan.fold->contribution : StartedValue(plan);
+  Searches searches;
+  Coordinates at = around.WithSearches(&searches);
+  Array<Expr> place = at.Place(scope, buffer, plan.store.indices());
+  Stmt init = Store(at.storage().Of(buffer->buffer), around.Value(scope, plan.start->value()), place);
+  Stmt body = searches.Before(ReduceStore(at, scope, plan, place, guard));
+  return {init, body, {}, searches.scalars()};
+}
+
+Payload MakeLeaf(const Coordinates& around, const Scope& scope, const Plan& plan, const std::optional<Expr>& guard) {
+  if (plan.form == Form::kReduce) return MakeReduce(around, scope, plan, guard);
+  SparseBuffer buffer = scope.BufferOf(plan.store.buffer()).value();
+  Searches searches;
+  Coordinates at = around.WithSearches(&searches);
+  Expr value = at.Value(scope, plan.form == Form::kCombine ? plan.fold->contribution : StartedValue(plan));
+  Stmt body = GuardedStore(at, scope, buffer, plan, value);
+  if (!searches.empty()) body = searches.Before(body);
+  if (guard) body = MakeIf(*guard, body);
   Map<String, Any> annotations;
   if (plan.form == Form::kCombine) annotations.Set(names::kCombine, String(plan.fold->combiner));
-  return {std::nullopt, GuardedStore(at, scope, buffer, plan, at.Value(scope, value), guard), annotations};
+  return {std::nullopt, body, annotations, searches.scalars()};
 }
 
 Stmt EmitCover(const Coordinates& around, const Scope& enclosing, const SparseIteration& cover, const Plan& plan) {
@@ -104,7 +115,7 @@ class IterationLowering {
     }
     return EmitLevels(iteration, around, false, [&](const Coordinates& at, const std::optional<Expr>& guard) {
       Stmt body = LowerBody(scope, iteration, at);
-      return Payload{std::nullopt, guard ? MakeIf(*guard, body) : body, {}};
+      return Payload{std::nullopt, guard ? MakeIf(*guard, body) : body, {}, {}};
     });
   }
 
@@ -134,7 +145,7 @@ class IterationLowering {
       if (plan.fold) RefuseNarrowFold(scope, plan.store);
       Payload leaf = MakeLeaf(at, scope, plan, std::nullopt);
       String name = std::string(iteration.name) + "_" + std::to_string(number++);
-      seq.push_back(MakeBlock(name, {}, {}, leaf.init, leaf.body, leaf.annotations));
+      seq.push_back(MakePayloadBlock(name, {}, {}, leaf));
     }
     return MakeSeq(seq);
   }

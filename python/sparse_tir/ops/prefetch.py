@@ -1,0 +1,118 @@
+"""Prefetch of gathered operands: an annotation that schedules leave, and the pass that carries it out.
+
+The rows that a sparse loop gathers lie anywhere, so no hardware foresees them; but their numbers stand in an array,
+and those of later iterations can be read now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import tvm
+from tvm import tirx
+from tvm.ir import Expr, TensorLoad, Var
+from tvm.s_tir import SBlockRealize
+from tvm.tirx import BufferLoad, For, PrimFunc
+from tvm_ffi import structural_equal, structural_map, structural_walk
+
+#: Annotation of a loop: how many iterations ahead its gathered operands are fetched; 0 means not at all.
+PREFETCH = "sparse_tir.prefetch"
+
+# The arguments of LLVM's prefetch: read, keep in all caches, data.
+_READ, _ALL_CACHES, _DATA = 0, 3, 1
+
+
+def insert_prefetch(module: tvm.IRModule) -> tvm.IRModule:
+    """Put a prefetch at the head of every loop annotated `PREFETCH`, for each operand that it gathers.
+
+    Before::
+
+        for j in range(n):  # annotated with 16
+            ... B[indices[start + j], k] ...
+
+    After::
+
+        for j in range(n):
+            prefetch(&B[indices[min(start + j + 16, nnz - 1)], k])
+            ... B[indices[start + j], k] ...
+
+    Only the index array is read, within its bounds, and a prefetch never faults: results do not change. The address
+    is that of the first element that one iteration reads; hardware brings the lines beside it.
+
+    Parameters
+    ----------
+    module : IRModule
+        At the loop stage.
+    """
+    functions = {var.name_hint: function for var, function in module.functions.items()}
+    for name, function in functions.items():
+        if isinstance(function, PrimFunc):
+            functions[name] = function.with_body(structural_map(function.body, (For, _in_loop)))
+    return tvm.IRModule(functions)
+
+
+def _in_loop(loop: For) -> For:
+    if PREFETCH not in loop.annotations:
+        return loop
+    ahead = int(loop.annotations[PREFETCH])
+    fetches = [tirx.Evaluate(_fetch(load)) for load in _gathers(loop, ahead)] if ahead else []
+    annotations = {key: value for key, value in loop.annotations.items() if key != PREFETCH}
+    body = tirx.SeqStmt([*fetches, loop.body]) if fetches else loop.body
+    return For(
+        loop.loop_var, loop.min, loop.extent, loop.kind, body, loop.thread_binding, annotations, loop.step, loop.span
+    )
+
+
+def _fetch(load: TensorLoad) -> Expr:
+    address = tirx.address_of(load)
+    return tirx.call_intrin("void", "tirx.prefetch", address, _READ, _ALL_CACHES, _DATA)
+
+
+def _gathers(loop: For, ahead: int) -> Iterator[TensorLoad]:
+    """The loads whose indices are themselves loaded, each once, as iteration ``loop_var + ahead`` will see them."""
+    first = _first_iteration(loop)
+    later = _substitution({loop.loop_var: loop.loop_var + ahead})
+    seen: list[TensorLoad] = []
+    loads: list[TensorLoad] = []
+    structural_walk(loop.body, (TensorLoad, loads.append))
+    for load in loads:
+        indices = [first(index) for index in load.indices]
+        moved = [structural_map(index, (TensorLoad, lambda inner: _moved(inner, later))) for index in indices]
+        gather = BufferLoad(load.source, moved)
+        is_gather = any(not structural_equal(a, b) for a, b in zip(indices, moved, strict=True))
+        if is_gather and not any(structural_equal(gather, other) for other in seen):
+            seen.append(gather)
+            yield gather
+
+
+def _moved(inner: TensorLoad, later: Callable[[Any], Any]) -> TensorLoad:
+    """An index array's element of a later iteration; its last one where there is none."""
+    moved = [later(index) for index in inner.indices]
+    if all(a.same_as(b) for a, b in zip(moved, inner.indices, strict=True)):
+        return inner
+    bounds = [tirx.min(e, tirx.Cast(e.ty, size) - 1) for e, size in zip(moved, inner.source.ty.shape, strict=True)]
+    return BufferLoad(inner.source, bounds)
+
+
+def _first_iteration(loop: For) -> Callable[[Any], Any]:
+    """Expresses what blocks and loops inside say by the variables outside; inner loops stand at their start."""
+    values: dict[Var, Expr] = {}
+    inner: list[For] = []
+    blocks: list[SBlockRealize] = []
+    structural_walk(loop.body, ((For, inner.append), (SBlockRealize, blocks.append)))
+    starts = _substitution({nested.loop_var: nested.min for nested in inner})
+    for realize in blocks:
+        for iterator, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+            values[iterator.var] = starts(value)
+    bound = _substitution(values)
+    return lambda expr: starts(bound(expr))
+
+
+def _substitution(values: dict[Var, Any]) -> Callable[[Any], Any]:
+    pairs = list(values.items())
+
+    def replaced(var: Var) -> Any:
+        return next((value for old, value in pairs if old.same_as(var)), var)
+
+    return lambda expr: structural_map(expr, (Var, replaced))
