@@ -104,6 +104,7 @@ CODES: dict[str, str] = {
     "ST107": "a structure array has a dtype or dimension that cannot be used",
     "ST108": "the arrays break an order or uniqueness that the axis declares",
     "ST109": "unknown policy",
+    "ST110": "a graph of this size cannot be generated",
     # ---- ST13x: files
     "ST130": "the file cannot be read",
     "ST131": "the file name has an unknown ending",

@@ -26,6 +26,13 @@ LinearTerm Scale(const LinearTerm& t, const Expr& factor) {
   return {constant, t.coefficient * factor, t.atom};
 }
 
+// Different values stay different.
+bool IsInjective(const Cast& cast) {
+  DLDataType from = DTypeOf(cast.value()), to = DTypeOf(cast);
+  auto is_integer = [](DLDataType t) { return t.code == kDLInt || t.code == kDLUInt; };
+  return is_integer(from) && is_integer(to) && to.bits >= from.bits;
+}
+
 // e = sum of coefficient * atom. `vars` are the variables that a coefficient must not mention.
 std::vector<LinearTerm> Linear(const Expr& e, const VarSet& vars) {
   std::vector<LinearTerm> out;
@@ -42,7 +49,7 @@ std::vector<LinearTerm> Linear(const Expr& e, const VarSet& vars) {
     for (const LinearTerm& t : Linear(mul.value().a(), vars)) out.push_back(Scale(t, mul.value().b()));
   } else if (mul && !Mentions(mul.value().a(), vars)) {
     for (const LinearTerm& t : Linear(mul.value().b(), vars)) out.push_back(Scale(t, mul.value().a()));
-  } else if (auto cast = e.as<Cast>()) {
+  } else if (auto cast = e.as<Cast>(); cast && IsInjective(cast.value())) {
     return Linear(cast.value().value(), vars);
   } else {
     out.push_back({1, IntLit(1, e.ty()), e});
@@ -50,12 +57,13 @@ std::vector<LinearTerm> Linear(const Expr& e, const VarSet& vars) {
   return out;
 }
 
-// e // c and e % c in two places stand for e in one.
-std::vector<Expr> JoinDivisionPairs(const Array<Expr>& indices) {
+// e // c and e % c in two places stand for e in one, if c is fixed.
+std::vector<Expr> JoinDivisionPairs(const Array<Expr>& indices, const VarSet& vars) {
   std::vector<Expr> out;
   std::vector<bool> used(indices.size(), false);
   for (size_t a = 0; a < indices.size(); ++a) {
     auto div = indices[a].as<FloorDiv>();
+    if (div && Mentions(div.value().b(), vars)) continue;
     for (size_t b = 0; div && b < indices.size() && !used[a]; ++b) {
       auto mod = indices[b].as<FloorMod>();
       if (!mod || used[b] || !SameExpr(div.value().a(), mod.value().a()) ||
@@ -79,16 +87,27 @@ Expr ExtentOf(const std::vector<RangedVar>& vars, const Expr& var) {
   return IntLit(0, Int(32));
 }
 
+// (io * t + ii) * u + jj with ii in [0, t) and jj in [0, u): every coefficient is the one below it times the extent of
+// the digit below.
+bool IsSymbolicRadix(std::vector<LinearTerm> terms, const std::vector<RangedVar>& vars) {
+  Analyzer analyzer;
+  Expr coefficient = IntLit(1, terms.front().coefficient.ty());
+  while (!terms.empty()) {
+    auto digit = std::find_if(terms.begin(), terms.end(), [&](const LinearTerm& t) {
+      return AsConstant(analyzer.Simplify(t.coefficient - coefficient)) == 0;
+    });
+    if (digit == terms.end()) return false;
+    coefficient = coefficient * ExtentOf(vars, digit->atom);
+    terms.erase(digit);
+  }
+  return true;
+}
+
 // Mixed radix: every coefficient exceeds what the smaller terms can add up to.
 bool IsMixedRadix(std::vector<LinearTerm> terms, const std::vector<RangedVar>& vars) {
-  if (terms.size() == 2) {  // io * t + ii with ii in [0, t), t not a constant
-    for (size_t ii : {0, 1}) {
-      const LinearTerm &low = terms[ii], &high = terms[1 - ii];
-      if (low.constant == 1 && !high.constant && SameExpr(high.coefficient, ExtentOf(vars, low.atom))) return true;
-    }
-  }
   for (const LinearTerm& t : terms) {
-    if (!t.constant || *t.constant == 0) return false;
+    if (!t.constant) return IsSymbolicRadix(terms, vars);
+    if (*t.constant == 0) return false;
   }
   std::sort(terms.begin(), terms.end(),
             [](const LinearTerm& a, const LinearTerm& b) { return std::abs(*a.constant) < std::abs(*b.constant); });
@@ -112,16 +131,14 @@ std::vector<RangedVar> Ranged(const std::vector<SparseIterator>& iterators) {
   return out;
 }
 
-VarSet Determined(const Array<Expr>& indices, const std::vector<RangedVar>& vars, const VarSet& free) {
-  VarSet wanted, determined;
-  for (const RangedVar& r : vars) wanted.insert(r.var.get());
-  VarSet all = wanted;
-  all.insert(free.begin(), free.end());
-  for (const Expr& e : JoinDivisionPairs(indices)) {
+VarSet Determined(const Array<Expr>& indices, const std::vector<RangedVar>& vars) {
+  VarSet all, determined;
+  for (const RangedVar& r : vars) all.insert(r.var.get());
+  for (const Expr& e : JoinDivisionPairs(indices, all)) {
     std::vector<LinearTerm> digits;
     bool sound = true;
     for (const LinearTerm& t : Linear(e, all)) {
-      if (wanted.count(t.atom.get())) {
+      if (all.count(t.atom.get())) {
         digits.push_back(t);
       } else {
         sound = sound && !Mentions(t.atom, all);  // any other term must be fixed

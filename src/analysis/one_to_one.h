@@ -11,8 +11,8 @@ struct RangedVar {
 };
 std::vector<RangedVar> Ranged(const std::vector<SparseIterator>& iterators);
 
-// Of `vars`, those that the element selected by `indices` determines when every variable that is in neither list is
-// fixed; `free` vary independently. A variable is determined where it occurs as itself, as a non-zero multiple plus
-// terms free of variables, as a digit of a mixed-radix sum, or as the pair e // c, e % c.
-VarSet Determined(const Array<tir::Expr>& indices, const std::vector<RangedVar>& vars, const VarSet& free);
+// Of `vars`, those that the element selected by `indices` determines when all other variables are fixed. A variable
+// is determined where it occurs as itself, as a non-zero multiple plus terms free of variables, as a digit of a
+// mixed-radix sum, or as the pair e // c, e % c.
+VarSet Determined(const Array<tir::Expr>& indices, const std::vector<RangedVar>& vars);
 }  // namespace sparse_tir

@@ -76,12 +76,6 @@ bool Scope::IsOutOfRange(const SparseBuffer& buffer, const Array<Expr>& indices,
          analyzer.CanProve(buffer->axes[d]->length <= indices[d]);
 }
 
-VarSet VarsOf(const std::vector<SparseIterator>& iterators) {
-  VarSet vars;
-  for (const SparseIterator& it : iterators) vars.insert(it.var.get());
-  return vars;
-}
-
 bool HasReduction(const std::vector<SparseIterator>& iterators) {
   for (const SparseIterator& it : iterators) {
     if (it.is_reduction) return true;

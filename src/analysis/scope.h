@@ -36,6 +36,5 @@ class Scope {
   std::vector<SparseIteration> stack_;
 };
 
-VarSet VarsOf(const std::vector<SparseIterator>& iterators);
 bool HasReduction(const std::vector<SparseIterator>& iterators);
 }  // namespace sparse_tir

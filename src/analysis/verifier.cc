@@ -31,7 +31,7 @@ void CheckHeader(const Scope& scope) {
 }  // namespace verifier
 
 namespace {
-std::vector<BufferStore> StoresOf(const Scope& scope, const Stmt& body, bool nested_allowed) {
+std::vector<BufferStore> OwnStores(const Scope& scope, const Stmt& body, bool nested_allowed) {
   std::vector<BufferStore> stores;
   for (const Stmt& s : Statements(body)) {
     if (auto store = s.as<BufferStore>()) {
@@ -40,16 +40,36 @@ std::vector<BufferStore> StoresOf(const Scope& scope, const Stmt& body, bool nes
     }
     auto realize = s.as<SBlockRealize>();
     if (nested_allowed && realize && IterationOf(realize.value())) continue;
+    Optional<Span> span = s.span();
     Refuse({"ST208", scope.innermost().name, "a statement `" + std::string(s->GetTypeKey()) + "`",
-            nested_allowed ? "assignments to buffers and nested iterations" : "assignments to buffers", "", s.span()});
+            nested_allowed ? "assignments to buffers and nested iterations" : "assignments to buffers", "",
+            span.has_value() ? span : scope.innermost().span});
   }
   return stores;
 }
 
-void VerifyIteration(const Scope& around, const SparseIteration& iteration) {
+// What TVM's own script may add to the block of an iteration means nothing here, and lowering would drop it.
+void CheckCarrier(const SBlockRealize& realize) {
+  SBlock block = realize.block();
+  std::string extra;
+  auto predicate = realize.predicate().as<IntImm>();
+  if (!predicate || predicate.value().value() != 1) extra = "a condition (T.where)";
+  if (!block.alloc_buffers().empty()) extra = "an allocation";
+  if (!block.match_buffers().empty()) extra = "a buffer match";
+  for (const auto& [key, value] : block.annotations()) {
+    if (key != names::kAxes && key != names::kBuffers) extra = "an annotation `" + std::string(key) + "`";
+  }
+  if (extra.empty()) return;
+  Refuse({"ST208", block.name_hint(), extra, "assignments to buffers and nested iterations",
+          "T.if_then_else and T.Select are conditions of values", realize.span()});
+}
+
+void VerifyIteration(const Scope& around, const SBlockRealize& realize) {
+  CheckCarrier(realize);
+  SparseIteration iteration = IterationOf(realize).value();
   Scope scope = around.Enter(iteration);
   verifier::CheckHeader(scope);
-  std::vector<BufferStore> stores = StoresOf(scope, iteration.body, true);
+  std::vector<BufferStore> stores = OwnStores(scope, iteration.body, true);
   verifier::CheckInit(scope, stores);
   for (const BufferStore& store : stores) {
     verifier::CheckReads(scope, store.value());
@@ -57,9 +77,11 @@ void VerifyIteration(const Scope& around, const SparseIteration& iteration) {
     verifier::CheckWrite(scope, store);
   }
   for (const Stmt& s : Statements(iteration.body)) {
-    if (auto realize = s.as<SBlockRealize>()) VerifyIteration(scope, IterationOf(realize.value()).value());
+    if (auto realize = s.as<SBlockRealize>()) VerifyIteration(scope, realize.value());
   }
-  if (around.empty()) verifier::CheckOrder(scope);
+  if (!around.empty()) return;
+  verifier::CheckOrder(scope);
+  verifier::CheckWriters(scope);
 }
 }  // namespace
 
@@ -72,12 +94,11 @@ void Verify(const PrimFunc& func) {
   }
   for (const Stmt& s : OutermostStatements(func)) {
     auto realize = s.as<SBlockRealize>();
-    auto iteration = realize ? IterationOf(realize.value()) : std::nullopt;
-    if (!iteration) {
+    if (!realize || !IterationOf(realize.value())) {
       Refuse({"ST208", "function", "a statement `" + std::string(s->GetTypeKey()) + "` outside of an iteration",
               "sparse iterations", "", s.span()});
     }
-    VerifyIteration(Scope(), *iteration);
+    VerifyIteration(Scope(), realize.value());
   }
 }
 

@@ -14,5 +14,6 @@ void CheckReads(const Scope& scope, const tir::Expr& value);                  //
 void CheckWrite(const Scope& scope, const tir::BufferStore& store);           // laws 1, 3, 9
 void CheckInit(const Scope& scope, const std::vector<tir::BufferStore>& body);  // law 4
 void CheckOrder(const Scope& scope);                                          // law 10, of an outermost iteration
+void CheckWriters(const Scope& scope);                                        // law 9, of an outermost iteration
 }  // namespace verifier
 }  // namespace sparse_tir

@@ -7,10 +7,13 @@ namespace verifier {
 using namespace tir;
 
 namespace {
+bool IsOneElement(const BufferStore& a, const BufferStore& b) {
+  return a.buffer().same_as(b.buffer()) && SameIndices(a.indices(), b.indices());
+}
+
 void CheckEnclosingSelect(const Scope& scope, const BufferStore& start) {
-  std::vector<SparseIterator> enclosing = scope.Enclosing();
-  VarSet determined = Determined(start.indices(), Ranged(enclosing), VarsOf(scope.Own()));
-  for (const SparseIterator& it : enclosing) {
+  VarSet determined = Determined(start.indices(), Ranged(scope.All()));
+  for (const SparseIterator& it : scope.Enclosing()) {
     if (determined.count(it.var.get())) continue;
     Refuse({"ST406", scope.innermost().name, "init of " + Text(start.buffer(), start.indices()) + " under `" +
             std::string(it.var.name()) + "`, which does not select it",
@@ -38,6 +41,7 @@ void CheckStartValue(const Scope& scope, const BufferStore& start, const std::ve
 void CheckInit(const Scope& scope, const std::vector<BufferStore>& body) {
   const SparseIteration& iteration = scope.innermost();
   if (!iteration.init.has_value()) return;
+  std::vector<BufferStore> starts;
   for (const Stmt& s : Statements(iteration.init.value())) {
     auto start = s.as<BufferStore>();
     if (!start) {
@@ -46,7 +50,7 @@ void CheckInit(const Scope& scope, const std::vector<BufferStore>& body) {
     }
     int matches = 0;
     for (const BufferStore& store : body) {
-      matches += store.buffer().same_as(start.value().buffer()) && SameIndices(store.indices(), start.value().indices());
+      matches += IsOneElement(store, start.value());
     }
     if (matches != 1) {
       std::string written;
@@ -54,6 +58,12 @@ void CheckInit(const Scope& scope, const std::vector<BufferStore>& body) {
       Refuse({"ST407", iteration.name, "init of " + Text(start.value().buffer(), start.value().indices()),
               "the element that one statement of the body writes: " + written, "", start.value().span()});
     }
+    for (const BufferStore& other : starts) {
+      if (!IsOneElement(other, start.value())) continue;
+      Refuse({"ST407", iteration.name, Text(other.buffer(), other.indices()) + " started twice", "one start", "",
+              start.value().span()});
+    }
+    starts.push_back(start.value());
     CheckEnclosingSelect(scope, start.value());
     CheckStartValue(scope, start.value(), body);
   }

@@ -1,4 +1,5 @@
 // Law 10: which reads of a written buffer have a defined value.
+#include "sites.h"
 #include "verifier.h"
 
 namespace sparse_tir {
@@ -6,45 +7,16 @@ namespace verifier {
 using namespace tir;
 
 namespace {
-// A store and the way to it: which statement in each enclosing body.
-struct Site {
-  BufferStore store;
-  Scope scope;
-  std::vector<size_t> path;
-};
-
-void CollectSites(const Scope& scope, std::vector<size_t> path, std::vector<Site>* out) {
-  std::vector<Stmt> statements = Statements(scope.innermost().body);
-  for (size_t i = 0; i < statements.size(); ++i) {
-    std::vector<size_t> here = path;
-    here.push_back(i);
-    if (auto store = statements[i].as<BufferStore>()) {
-      out->push_back({store.value(), scope, here});
-    } else if (auto realize = statements[i].as<SBlockRealize>()) {
-      CollectSites(scope.Enter(IterationOf(realize.value()).value()), here, out);
-    }
-  }
-}
-
-bool ContainsWhereWritten(const Expr& var, const Array<Expr>& written, const Array<Expr>& read) {
-  for (size_t d = 0; d < written.size(); ++d) {
-    if (written[d].same_as(var) && read[d].same_as(var)) return true;
-  }
-  return false;
-}
-
-// (b): by a later inner iteration, at elements whose subscripts contain all enclosing S iterators as the writer has them.
+// (b): by a later inner iteration, at elements whose subscripts contain all enclosing S iterators as the writer has
+// them.
 bool IsLaterInnerRead(const Site& writer, const Site& reader, const TensorLoad& load) {
-  size_t common = 0;
-  while (common < writer.path.size() && common < reader.path.size() && writer.path[common] == reader.path[common]) {
-    ++common;
-  }
+  size_t common = InnermostCommon(writer, reader);
   bool later = common < writer.path.size() && common < reader.path.size() && writer.path[common] < reader.path[common];
   bool inner = reader.path.size() > common + 1;
   if (!later || !inner) return false;
   for (size_t k = 0; k <= common; ++k) {
     for (const SparseIterator& it : reader.scope.stack()[k].iterators) {
-      if (it.is_reduction || !ContainsWhereWritten(it.var, writer.store.indices(), load.indices())) return false;
+      if (it.is_reduction || !ContainsInOnePlace(it.var, writer.store.indices(), load.indices())) return false;
     }
   }
   return true;
@@ -52,16 +24,16 @@ bool IsLaterInnerRead(const Site& writer, const Site& reader, const TensorLoad& 
 }  // namespace
 
 void CheckOrder(const Scope& outermost) {
-  std::vector<Site> sites;
-  CollectSites(outermost, {}, &sites);
-  for (const Site& reader : sites) {
+  std::vector<Site> writers = StoresOf(outermost), readers = StartsOf(outermost);
+  readers.insert(readers.end(), writers.begin(), writers.end());
+  for (const Site& reader : readers) {
     std::vector<TensorLoad> loads = Collect<TensorLoad>(reader.store.value());
     for (const Expr& e : reader.store.indices()) {
       for (const TensorLoad& l : Collect<TensorLoad>(e)) loads.push_back(l);
     }
     for (const TensorLoad& load : loads) {
       if (IsLoadOf(load, reader.store)) continue;  // (a): at the very element the statement writes
-      for (const Site& writer : sites) {
+      for (const Site& writer : writers) {
         if (!writer.store.buffer().same_as(load.source()) || IsLaterInnerRead(writer, reader, load)) continue;
         Refuse({"ST410", reader.scope.innermost().name,
                 "a read of " + Text(writer.store.buffer(), load.indices()) + ", which `" +

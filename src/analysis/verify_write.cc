@@ -52,11 +52,9 @@ void CheckDenseAxis(const Write& w, size_t d) {  // laws 1 and 3
 }
 
 void CheckOneWriter(const Write& w) {  // law 9
-  std::vector<SparseIterator> spatial, reductions;
-  for (const SparseIterator& it : w.scope.All()) (it.is_reduction ? reductions : spatial).push_back(it);
-  VarSet determined = Determined(w.store.indices(), Ranged(spatial), VarsOf(reductions));
-  for (const SparseIterator& it : spatial) {
-    if (determined.count(it.var.get())) continue;
+  VarSet determined = Determined(w.store.indices(), Ranged(w.scope.All()));
+  for (const SparseIterator& it : w.scope.All()) {
+    if (it.is_reduction || determined.count(it.var.get())) continue;
     Refuse({"ST408", w.Name(), "different positions of spatial " + Quoted(it.axis) + " write the same " + w.Element(),
             "subscripts that determine `" + std::string(it.var.name()) + "`",
             "list " + Quoted(it.axis) + " as R and write a fold", w.store.span()});

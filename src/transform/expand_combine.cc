@@ -43,7 +43,7 @@ VarSet OwnedIterators(const SBlock& block, const BufferStore& store, const Nest&
   for (const BoundIterator& it : BoundIterators(whole)) {
     iterators.push_back({it.iter_var.var(), it.iter_var.dom().extent()});
   }
-  return Determined(indices, iterators, {});
+  return Determined(indices, iterators);
 }
 
 // Concurrent loops around the block that may reach one element in several iterations.

@@ -3,7 +3,10 @@
 // \pre loops (no stage). \post the same values on every target.
 //
 //  * max and min of floats propagate NaN: TVM's compare-and-select loses one that comes first.
-//  * signed integer sums, differences and products wrap: in LLVM their overflow is undefined.
+//  * differences, products and comparisons of floats obey IEEE: TVM's simplifier takes `x - x` and `0 * x` for 0,
+//    `x == x` and `x < y or x >= y` for true, and turns `not (x < y)` into `x >= y`.
+//  * integer sums, differences and products wrap: in LLVM the overflow of signed ones is undefined, and TVM's bounds
+//    take unsigned ones for exact.
 //  * integer division by zero gives 0, and by -1 it negates with wrapping: the machine would trap.
 //
 // Subscripts and searched positions are left alone: addresses are int64 and do not overflow.
@@ -13,18 +16,36 @@
 namespace sparse_tir {
 namespace {
 using namespace tir;
+using Binary = std::function<Expr(const Expr&, const Expr&)>;
 
 bool IsFloat(const Expr& e) { return DTypeOf(e).code == kDLFloat || DTypeOf(e).code == kDLBfloat; }
 bool IsSigned(const Expr& e) { return DTypeOf(e).code == kDLInt; }
+bool IsInteger(const Expr& e) { return IsSigned(e) || DTypeOf(e).code == kDLUInt; }
 bool IsSimple(const Expr& e) { return e.as<Var>() || e.as<TensorLoad>() || e.as<IntImm>() || e.as<FloatImm>(); }
 
-// Not `x != x`: TVM's simplifier takes that for false.
-Expr IsNaN(const Expr& x) { return Call<Expr>(ST_GLOBAL("tirx.isnan"), x, nullptr); }
+Expr Reinterpret(const Expr& e, DLDataType t) {
+  return Call<Expr>(ST_GLOBAL("tirx.reinterpret"), MakePrimType(t), e, nullptr);
+}
 
-Expr Wrapping(const Expr& a, const Expr& b, const std::function<Expr(const Expr&, const Expr&)>& op) {
-  DLDataType from = DTypeOf(a), to = from;
-  to.code = kDLUInt;
-  return CastTo(op(CastTo(a, to), CastTo(b, to)), from);
+DLDataType WithCode(DLDataType t, int code) {
+  t.code = static_cast<uint8_t>(code);
+  return t;
+}
+
+// A zero that TVM takes for any number.
+Expr UnknownZero(DLDataType t) {
+  DLDataType from = WithCode(t, kDLFloat);
+  if (t.bits == 8) from.bits = 32;
+  Expr zero = Call<Expr>(ST_GLOBAL("ir.FloatImm"), from, 0.0, nullptr);
+  return CastTo(Reinterpret(zero, WithCode(from, t.code)), t);
+}
+
+// The same value, of which TVM's simplifier and its bounds know nothing; machine code does not grow.
+Expr Opaque(const Expr& e) {
+  DLDataType t = DTypeOf(e);
+  if (IsFloat(e)) return Reinterpret(Reinterpret(e, WithCode(t, kDLUInt)), t);
+  if (e.as<TensorLoad>()) return e;
+  return Call<Expr>(ST_GLOBAL("prim.bitwise_or"), e, UnknownZero(t), nullptr);  // LLVM takes no reinterpreted literal 0
 }
 
 // Evaluates `e` once in `use`.
@@ -34,6 +55,34 @@ Expr WithValue(const Expr& e, const char* name, const std::function<Expr(const E
   return Call<Expr>(ST_GLOBAL("prim.Let"), v, e, use(v), nullptr);
 }
 
+// ---- integers
+Expr Wrapping(const Expr& a, const Expr& b, const Binary& op) {
+  DLDataType from = DTypeOf(a), to = WithCode(from, kDLUInt);
+  if (from.code == kDLUInt) return Opaque(op(Opaque(a), Opaque(b)));
+  return Reinterpret(op(Reinterpret(Opaque(a), to), Reinterpret(Opaque(b), to)), from);
+}
+
+Expr SafeQuotient(const Expr& x, const Expr& y, bool is_quotient, const Binary& op) {
+  Expr zero = IntLit(0, x.ty()), one = IntLit(1, x.ty());
+  Expr is_zero = Equal(y, zero);
+  if (!IsSigned(x)) return MakeSelect(is_zero, zero, op(x, MakeSelect(is_zero, one, y)));
+  Expr negates = Equal(y, IntLit(-1, x.ty()));
+  Expr negated = is_quotient ? Wrapping(zero, x, [](const Expr& p, const Expr& q) { return p - q; }) : zero;
+  Expr quotient = op(x, MakeSelect(is_zero || negates, one, y));
+  return MakeSelect(is_zero, zero, MakeSelect(negates, negated, quotient));
+}
+
+Expr SafeDivision(const Expr& a, const Expr& b, bool is_quotient, const Binary& op) {
+  if (auto imm = b.as<IntImm>(); imm && imm.value().value() != 0 && imm.value().value() != -1) return op(a, b);
+  return WithValue(a, "dividend", [&](const Expr& x) {
+    return WithValue(b, "divisor", [&](const Expr& y) { return SafeQuotient(x, y, is_quotient, op); });
+  });
+}
+
+// ---- floats
+// Not `x != x`: TVM's simplifier takes that for false.
+Expr IsNaN(const Expr& x) { return Call<Expr>(ST_GLOBAL("tirx.isnan"), x, nullptr); }
+
 Expr PropagatingNaN(const Expr& a, const Expr& b, bool is_max) {
   return WithValue(a, "lhs", [&](const Expr& x) {
     return WithValue(b, "rhs", [&](const Expr& y) {
@@ -42,60 +91,99 @@ Expr PropagatingNaN(const Expr& a, const Expr& b, bool is_max) {
   });
 }
 
-Expr SafeDivision(const Expr& a, const Expr& b, bool is_quotient,
-                  const std::function<Expr(const Expr&, const Expr&)>& op) {
-  if (auto imm = b.as<IntImm>(); imm && imm.value().value() != 0 && imm.value().value() != -1) return op(a, b);
-  Expr zero = IntLit(0, a.ty()), one = IntLit(1, a.ty()), minus_one = IntLit(-1, a.ty());
-  return WithValue(a, "dividend", [&](const Expr& x) {
-    return WithValue(b, "divisor", [&](const Expr& y) {
-      Expr is_zero = Equal(y, zero), negates = Equal(y, minus_one);
-      Expr negated = is_quotient ? Wrapping(zero, x, [](const Expr& p, const Expr& q) { return p - q; }) : zero;
-      Expr quotient = op(x, MakeSelect(is_zero || negates, one, y));
-      return MakeSelect(is_zero, zero, MakeSelect(negates, negated, quotient));
-    });
-  });
+// A factor that TVM might find to be 0 and multiply away: a constant, also one that a guard may choose, and what is
+// computed of loop variables.
+Expr KeptFactor(const Expr& e) {
+  if (Collect<TensorLoad>(e).empty()) return Opaque(e);
+  return ffi::StructuralMutate(
+             e, [](const TensorLoad& n, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> { return Any(n); },
+             [](const FloatImm& n, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+               return n.value() == 0 ? Any(Opaque(n)) : Any(n);
+             })
+      .template cast<Expr>();
+}
+
+// The simplifier completes `x < y or y <= x` to true, and cancels equal sides. It finds no pair if the lesser side is
+// opaque.
+Expr Less(const Expr& a, const Expr& b) { return Opaque(a) < b; }
+Expr LessEqual(const Expr& a, const Expr& b) { return Opaque(a) <= b; }
+Expr Unordered(const Expr& a, const Expr& b) { return IsNaN(a) || IsNaN(b); }
+
+// Not of a comparison that is legal already.
+Expr Negated(const Expr& e) {
+  auto either_nan = [](const auto& n, const Expr& other) { return other || Unordered(n.a(), n.b()); };
+  auto is_float = [](const auto& n) { return n && IsFloat(n.value().a()); };
+  if (auto n = e.as<LT>(); is_float(n)) return either_nan(n.value(), LessEqual(n.value().b(), n.value().a()));
+  if (auto n = e.as<LE>(); is_float(n)) return either_nan(n.value(), Less(n.value().b(), n.value().a()));
+  if (auto n = e.as<EQ>(); is_float(n)) return either_nan(n.value(), NotEqual(n.value().a(), n.value().b()));
+  if (auto n = e.as<Or>()) return Negated(n.value().a()) && Negated(n.value().b());
+  if (auto n = e.as<And>()) return Negated(n.value().a()) || Negated(n.value().b());
+  if (auto n = e.as<Not>()) return n.value().a();
+  return Call<Expr>(ST_GLOBAL("prim.Not"), e, nullptr);
+}
+
+// ---- the rules
+template <typename Node, typename Rule>
+auto On(Rule rule) {
+  return [rule](const Node& n, ffi::StructuralMutatorObj* mutator) -> ffi::Expected<Any> {
+    ffi::Expected<Any> done = MutateDefault(n, mutator);
+    if (done.is_err()) return done;
+    Any result = std::move(done).value();
+    auto node = result.template as<Node>();
+    return node ? Any(rule(node.value())) : result;
+  };
+}
+
+Expr LegalSum(const Add& n) {
+  return IsInteger(n) ? Wrapping(n.a(), n.b(), [](const Expr& p, const Expr& q) { return p + q; }) : Expr(n);
+}
+Expr LegalDifference(const Sub& n) {
+  if (IsInteger(n)) return Wrapping(n.a(), n.b(), [](const Expr& p, const Expr& q) { return p - q; });
+  return IsFloat(n) ? n.a() - Opaque(n.b()) : Expr(n);
+}
+Expr LegalProduct(const Mul& n) {
+  if (IsInteger(n)) return Wrapping(n.a(), n.b(), [](const Expr& p, const Expr& q) { return p * q; });
+  return IsFloat(n) ? KeptFactor(n.a()) * KeptFactor(n.b()) : Expr(n);
+}
+Expr LegalQuotient(const Div& n) {
+  auto op = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncDiv"), p, q, nullptr); };
+  if (IsInteger(n)) return SafeDivision(n.a(), n.b(), true, op);
+  return IsFloat(n) ? Call<Expr>(ST_GLOBAL("prim._OpDiv"), KeptFactor(n.a()), KeptFactor(n.b()), nullptr) : Expr(n);
+}
+template <typename Node>
+Expr LegalExtreme(const Node& n, bool is_max) {
+  return IsFloat(n) ? PropagatingNaN(n.a(), n.b(), is_max) : Expr(n);
+}
+template <typename Node>
+Expr LegalDivision(const Node& n, bool is_quotient, const Binary& op) {
+  return IsInteger(n) ? SafeDivision(n.a(), n.b(), is_quotient, op) : Expr(n);
+}
+template <typename Node>
+Expr LegalComparison(const Node& n, const Binary& op) {
+  return IsFloat(n.a()) ? op(n.a(), n.b()) : Expr(n);
 }
 
 Expr LegalValue(const Expr& value) {
-  auto on = [](auto rule) {
-    return [rule](const auto& n, ffi::StructuralMutatorObj* m) -> ffi::Expected<Any> {
-      using Node = std::decay_t<decltype(n)>;
-      ffi::Expected<Any> done = MutateDefault(n, m);
-      if (done.is_err()) return done;
-      Any result = std::move(done).value();
-      auto node = result.template as<Node>();
-      return node ? Any(rule(node.value())) : result;
-    };
-  };
-  auto add = [](const Expr& p, const Expr& q) { return p + q; };
-  auto sub = [](const Expr& p, const Expr& q) { return p - q; };
-  auto mul = [](const Expr& p, const Expr& q) { return p * q; };
-  auto wrap = [](const auto& n, auto op) -> Expr { return IsSigned(n) ? Wrapping(n.a(), n.b(), op) : Expr(n); };
-  auto extreme = [](const auto& n, bool is_max) -> Expr {
-    return IsFloat(n) ? PropagatingNaN(n.a(), n.b(), is_max) : Expr(n);
-  };
-  auto floor_div = [](const Expr& p, const Expr& q) { return FloorDivide(p, q); };
-  auto floor_mod = [](const Expr& p, const Expr& q) { return FloorModulo(p, q); };
-  auto trunc_div = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncDiv"), p, q, nullptr); };
   auto trunc_mod = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncMod"), p, q, nullptr); };
-  auto divide = [](const auto& n, bool is_quotient, auto op) -> Expr {
-    return IsSigned(n) ? SafeDivision(n.a(), n.b(), is_quotient, op) : Expr(n);
-  };
-  auto typed = [&on](auto rule, auto tag) {
-    using Node = decltype(tag);
-    return [f = on(rule)](const Node& n, ffi::StructuralMutatorObj* m) { return f(n, m); };
-  };
+  auto equal = [](const Expr& p, const Expr& q) { return Equal(Opaque(p), q); };
+  auto unequal = [](const Expr& p, const Expr& q) { return NotEqual(Opaque(p), q) || Unordered(p, q); };
   return ffi::StructuralMutate(
              value, [](const TensorLoad& n, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> { return Any(n); },
-             typed([=](const Add& n) { return wrap(n, add); }, Add()),
-             typed([=](const Sub& n) { return wrap(n, sub); }, Sub()),
-             typed([=](const Mul& n) { return wrap(n, mul); }, Mul()),
-             typed([=](const Max& n) { return extreme(n, true); }, Max()),
-             typed([=](const Min& n) { return extreme(n, false); }, Min()),
-             typed([=](const FloorDiv& n) { return divide(n, true, floor_div); }, FloorDiv()),
-             typed([=](const FloorMod& n) { return divide(n, false, floor_mod); }, FloorMod()),
-             typed([=](const Div& n) { return divide(n, true, trunc_div); }, Div()),
-             typed([=](const Mod& n) { return divide(n, false, trunc_mod); }, Mod()))
+             On<Add>(LegalSum), On<Sub>(LegalDifference), On<Mul>(LegalProduct), On<Div>(LegalQuotient),
+             On<Mod>([=](const Mod& n) { return LegalDivision(n, false, trunc_mod); }),
+             On<FloorDiv>([](const FloorDiv& n) { return LegalDivision(n, true, FloorDivide); }),
+             On<FloorMod>([](const FloorMod& n) { return LegalDivision(n, false, FloorModulo); }),
+             On<Max>([](const Max& n) { return LegalExtreme(n, true); }),
+             On<Min>([](const Min& n) { return LegalExtreme(n, false); }),
+             On<LT>([](const LT& n) { return LegalComparison(n, Less); }),
+             On<LE>([](const LE& n) { return LegalComparison(n, LessEqual); }),
+             On<GT>([](const GT& n) { return LegalComparison(n, [](const Expr& p, const Expr& q) { return Less(q, p); }); }),
+             On<GE>([](const GE& n) {
+               return LegalComparison(n, [](const Expr& p, const Expr& q) { return LessEqual(q, p); });
+             }),
+             On<EQ>([=](const EQ& n) { return LegalComparison(n, equal); }),
+             On<NE>([=](const NE& n) { return LegalComparison(n, unequal); }),
+             On<Not>([](const Not& n) { return Negated(n.a()); }))
       .template cast<Expr>();
 }
 

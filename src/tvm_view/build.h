@@ -30,6 +30,7 @@ ST_OPERATOR(&&, "prim._OpAnd")
 ST_OPERATOR(||, "prim._OpOr")
 #undef ST_OPERATOR
 inline Expr Equal(const Expr& a, const Expr& b) { return Call<Expr>(ST_GLOBAL("prim._OpEQ"), a, b, nullptr); }
+inline Expr NotEqual(const Expr& a, const Expr& b) { return Call<Expr>(ST_GLOBAL("prim._OpNE"), a, b, nullptr); }
 inline Expr FloorDivide(const Expr& a, const Expr& b) {
   return Call<Expr>(ST_GLOBAL("prim._OpFloorDiv"), a, b, nullptr);
 }

@@ -38,14 +38,6 @@ NOT_YET = {
     "fuse-of-a-non-adjacent-pair": "ST210",  # S.fuse
     "hypergraph-with-cyclic-incidence": "ST210",  # S.attach
     "ragged-batched-matmul-one-batch": "ST203",  # two variable axes under one parent
-    "dense-iteration-spmv": "ST421",  # lowering of searches, as the next ones
-    "search-hit-miss-default": "ST421",
-    "nan-default-obeys-ieee": "ST421",
-    "search-on-unsorted-axis": "ST421",
-    "diagonal-by-search": "ST421",
-    "ragged-shift-never-reads-a-neighbour": "ST421",
-    "csr-to-bsr-as-a-program": "ST421",
-    "own-iterator-under-another-parent": "ST421",
     "float16-hub-row": "ST421",  # narrow accumulators
 }
 TOKENS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}

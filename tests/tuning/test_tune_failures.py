@@ -15,7 +15,7 @@ import tuning_kernels as kernels
 import tvm
 
 from sparse_tir import errors
-from sparse_tir.tuning import best_schedule, tune
+from sparse_tir.tuning import best_schedule, tune_problem
 from sparse_tir.tuning.runner import SharedArrays, available_cores
 from sparse_tir.tuning.worker import Bench, CandidateError, Setup
 
@@ -32,7 +32,7 @@ def faulty(*faults, **changes):
 @pytest.mark.slow
 def test_candidates_may_be_wrong_crash_hang_or_raise_without_ending_the_job(tmp_path):
     problem = faulty("none", "wrong", "crash", "hang", "raise")
-    result = tune(problem, work_dir=tmp_path, max_trials_global=5, timeout_sec=4, threads=1)
+    result = tune_problem(problem, work_dir=tmp_path, max_trials_global=5, timeout_sec=4, threads=1)
     assert [trial.status for trial in result.trials] == ["ok", "failed", "failed", "failed", "failed"]
     reasons = ["wrong result", "crashed", "time-out", "lowering failed"]
     assert [trial.reason for trial in result.trials] == [None, *reasons]
@@ -47,11 +47,11 @@ def test_candidates_may_be_wrong_crash_hang_or_raise_without_ending_the_job(tmp_
     assert "nan instead of" in failures["wrong result"]["log"]
     # Nothing of a failed candidate is in the database, and a failed one is not measured again.
     assert len((tmp_path / "database_tuning_record.json").read_text().splitlines()) == 1
-    assert tune(problem, work_dir=tmp_path, max_trials_global=5, threads=1).trials == result.trials
+    assert tune_problem(problem, work_dir=tmp_path, max_trials_global=5, threads=1).trials == result.trials
 
 
 def test_records_of_another_number_of_threads_are_not_applied(tmp_path):
-    tune(kernels.problem(), work_dir=tmp_path, max_trials_global=1, threads=1)
+    tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=1, threads=1)
     assert best_schedule(kernels.problem(), tmp_path, threads=1)["main"] is not None
     if available_cores() > 1:
         with pytest.raises(errors.TuningError, match="ST603"):
@@ -87,14 +87,14 @@ def test_an_operand_damaged_by_one_candidate_does_not_fail_the_next():
         with pytest.raises(CandidateError, match="wrong result"):
             bench.check(zero)
         bench.check(copy)
-        bench._arguments[0].copyfrom(np.zeros_like(expected))  # damage that nobody noticed so far
+        bench._arrays[0][:] = 0  # damage that nobody noticed so far
         bench.check(copy)
         with pytest.raises(CandidateError, match="wrong result"):
             bench.check(lambda *arguments: None)  # the output of the call before does not count
 
 
 def test_a_wrong_default_is_no_default_and_the_best_right_one_wins(tmp_path):
-    result = tune(faulty("wrong", "none"), work_dir=tmp_path, max_trials_global=2)
+    result = tune_problem(faulty("wrong", "none"), work_dir=tmp_path, max_trials_global=2)
     assert result.default.reason == "wrong result"
     assert result.best.index == 1
     assert result.speedup is None
@@ -102,7 +102,7 @@ def test_a_wrong_default_is_no_default_and_the_best_right_one_wins(tmp_path):
 
 def test_a_job_without_a_right_candidate_says_why(tmp_path):
     with pytest.raises(errors.TuningError, match="ST602") as caught:
-        tune(faulty("wrong", "raise"), work_dir=tmp_path, max_trials_global=2)
+        tune_problem(faulty("wrong", "raise"), work_dir=tmp_path, max_trials_global=2)
     assert "'wrong result': 1, 'lowering failed': 1" in str(caught.value)
     with pytest.raises(errors.TuningError, match="ST603"):
         best_schedule(faulty("wrong"), tmp_path)
@@ -114,7 +114,7 @@ def test_what_an_event_raises_ends_the_job_and_keeps_the_records(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tune(kernels.problem(), work_dir=tmp_path, max_trials_global=9, on_event=stop)
+        tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=9, on_event=stop)
     assert len((tmp_path / "database_tuning_record.json").read_text().splitlines()) == 2
     assert best_schedule(kernels.problem(), tmp_path)["main"] is not None
 
@@ -122,28 +122,28 @@ def test_what_an_event_raises_ends_the_job_and_keeps_the_records(tmp_path):
 @pytest.mark.slow
 def test_damaged_lines_are_skipped_counted_and_kept(tmp_path):
     problem = kernels.problem()
-    before = tune(problem, work_dir=tmp_path, max_trials_global=3)
+    before = tune_problem(problem, work_dir=tmp_path, max_trials_global=3)
     path = tmp_path / "database_tuning_record.json"
     lines = path.read_text().splitlines()
     no_trace = json.loads(lines[0])
     no_trace[1][0] = [[["Fuse", ["l99"], [], ["l100"]]], []]
     damaged = "\n".join([lines[0], "{ not json", json.dumps(no_trace), lines[1], lines[2][:50]])
     path.write_text(damaged)  # its last line is torn, as a killed job may leave it
-    after = tune(problem, work_dir=tmp_path, max_trials_global=3)
+    after = tune_problem(problem, work_dir=tmp_path, max_trials_global=3)
     assert after.skipped_lines == 3
     assert after.trials[:2] == before.trials[:2]
     assert len(after.trials) == 3
     assert path.read_text().startswith(damaged + "\n")
     assert len(path.read_text().splitlines()) == 6
     assert best_schedule(problem, tmp_path)["main"] is not None
-    assert tune(problem, work_dir=tmp_path, max_trials_global=3).trials == after.trials
+    assert tune_problem(problem, work_dir=tmp_path, max_trials_global=3).trials == after.trials
 
 
 @pytest.mark.slow
 def test_a_damaged_workload_line_hides_its_records_only(tmp_path):
     problem, other = kernels.problem(), kernels.problem(fingerprint="other")
-    tune(problem, work_dir=tmp_path, max_trials_global=1)
-    tune(other, work_dir=tmp_path, max_trials_global=1)
+    tune_problem(problem, work_dir=tmp_path, max_trials_global=1)
+    tune_problem(other, work_dir=tmp_path, max_trials_global=1)
     path = tmp_path / "database_workload.json"
     lines = path.read_text().splitlines()
     path.write_text("\n".join(["?", lines[1]]) + "\n")
@@ -151,7 +151,7 @@ def test_a_damaged_workload_line_hides_its_records_only(tmp_path):
     (tmp_path / "result.json").unlink()
     with pytest.raises(errors.TuningError, match="1 unreadable lines"):
         best_schedule(problem, tmp_path)
-    result = tune(problem, work_dir=tmp_path, max_trials_global=1)
+    result = tune_problem(problem, work_dir=tmp_path, max_trials_global=1)
     assert (len(result.trials), result.skipped_lines) == (1, 1)
 
 
@@ -169,21 +169,21 @@ def test_a_damaged_workload_line_hides_its_records_only(tmp_path):
 )
 def test_arguments_out_of_range_are_refused(tmp_path, name, value):
     with pytest.raises(errors.TuningError, match=rf"ST604\] st.tune.{name}"):
-        tune(kernels.problem(), work_dir=tmp_path, **{name: value})
+        tune_problem(kernels.problem(), work_dir=tmp_path, **{name: value})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_directory_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(errors.TuningError, match=r"ST604\] st.tune.work_dir"):
-        tune(kernels.problem(), work_dir=tmp_path / "file" / "below")
+        tune_problem(kernels.problem(), work_dir=tmp_path / "file" / "below")
     with pytest.raises(errors.TuningError, match="ST603"):
         best_schedule(kernels.problem(), tmp_path / "file" / "below")
 
 
 def test_two_jobs_do_not_share_a_directory(tmp_path):
     with filelock.FileLock(tmp_path / ".lock"), pytest.raises(errors.TuningError, match="in use by another"):
-        tune(kernels.problem(), work_dir=tmp_path)
+        tune_problem(kernels.problem(), work_dir=tmp_path)
 
 
 def refuse(sch):
@@ -207,12 +207,12 @@ def refuse(sch):
 def test_problems_that_cannot_be_tuned_are_refused(tmp_path, change, message):
     problem = dataclasses.replace(kernels.problem(), **change)
     with pytest.raises(errors.TuningError, match="ST601") as caught:
-        tune(problem, work_dir=tmp_path, max_trials_global=1)
+        tune_problem(problem, work_dir=tmp_path, max_trials_global=1)
     assert caught.match(message)
 
 
 def test_a_measuring_process_that_does_not_start_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("sparse_tir.tuning.runner._START", "raise SystemExit('no such module')")
     with pytest.raises(errors.TuningError, match="ST605") as caught:
-        tune(kernels.problem(), work_dir=tmp_path, max_trials_global=1)
+        tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=1)
     assert "no such module" in str(caught.value)

@@ -18,7 +18,7 @@ import tvm_ffi
 from tvm.s_tir import meta_schedule as ms
 
 from sparse_tir import errors
-from sparse_tir.tuning import best_schedule, tune
+from sparse_tir.tuning import best_schedule, tune_problem
 from sparse_tir.tuning.problem import workload
 from sparse_tir.tuning.runner import available_cores
 
@@ -36,7 +36,7 @@ def finished(tmp_path_factory):
     """One job of 16 trials that several tests look at: the default, the warm-up, then evolution."""
     problem, events = kernels.problem(), []
     environment = dict(os.environ)
-    result = tune(
+    result = tune_problem(
         problem, work_dir=tmp_path_factory.mktemp("job"), max_trials_global=16, on_event=events.append
     )
     assert dict(os.environ) == environment
@@ -98,7 +98,7 @@ def test_no_tensor_intrinsics_are_imported(finished):
 def test_a_finished_job_is_not_measured_again(finished):
     problem, result, _ = finished
     events = []
-    again = tune(problem, work_dir=result.work_dir, max_trials_global=16, on_event=events.append)
+    again = tune_problem(problem, work_dir=result.work_dir, max_trials_global=16, on_event=events.append)
     assert events == []
     assert again.best == result.best
     assert again.default == result.default
@@ -143,8 +143,8 @@ def test_records_of_something_else_are_never_applied(finished, change):
 @pytest.mark.slow
 def test_a_larger_job_goes_on_where_the_last_one_stopped(tmp_path):
     problem, events = kernels.problem(), []
-    first = tune(problem, work_dir=tmp_path, max_trials_global=3)
-    second = tune(problem, work_dir=tmp_path, max_trials_global=5, on_event=events.append)
+    first = tune_problem(problem, work_dir=tmp_path, max_trials_global=3)
+    second = tune_problem(problem, work_dir=tmp_path, max_trials_global=5, on_event=events.append)
     assert [trial.index for trial in events] == [3, 4]
     assert second.trials[:3] == first.trials
     assert len({json.dumps(trial.decisions) for trial in second.trials}) == 5
@@ -154,7 +154,7 @@ def test_a_larger_job_goes_on_where_the_last_one_stopped(tmp_path):
 def test_variants_of_a_branching_space_are_tried_and_named_truly(tmp_path):
     seeds = [functools.partial(kernels.branching_space, variant="direct", rows=64)]
     problem = kernels.problem(space=kernels.branching_space, seeds=seeds)
-    result = tune(problem, work_dir=tmp_path, max_trials_global=64)
+    result = tune_problem(problem, work_dir=tmp_path, max_trials_global=64)
     # 2 variants of 3 row counts are all there is: the search notices, and ends.
     found = {(trial.decisions["write"], trial.decisions["rows"]) for trial in result.trials}
     assert found == {(write, rows) for write in ("direct", "cached") for rows in (16, 64, 256)}
@@ -165,7 +165,7 @@ def test_variants_of_a_branching_space_are_tried_and_named_truly(tmp_path):
 
 
 def test_a_job_says_nothing_by_itself(tmp_path, capfd):
-    tune(kernels.problem(), work_dir=tmp_path, max_trials_global=2)
+    tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=2)
     assert capfd.readouterr() == ("", "")
 
 
@@ -173,8 +173,8 @@ def test_a_job_says_nothing_by_itself(tmp_path, capfd):
 def test_a_killed_job_leaves_whole_records_and_goes_on(tmp_path):
     program = (
         "import sys, tuning_kernels\n"
-        "from sparse_tir.tuning import tune\n"
-        "tune(tuning_kernels.problem(), work_dir=sys.argv[1], max_trials_global=100,"
+        "from sparse_tir.tuning import tune_problem\n"
+        "tune_problem(tuning_kernels.problem(), work_dir=sys.argv[1], max_trials_global=100,"
         " on_event=lambda trial: print(trial.index, flush=True))\n"
     )
     path = os.pathsep.join(filter(None, sys.path))
@@ -193,6 +193,6 @@ def test_a_killed_job_leaves_whole_records_and_goes_on(tmp_path):
     recorded = len(ms.database.JSONDatabase(work_dir=str(tmp_path)))
     assert recorded >= 5
     assert "T.parallel" in best_schedule(kernels.problem(), tmp_path)["main"].script()
-    result = tune(kernels.problem(), work_dir=tmp_path, max_trials_global=recorded)
+    result = tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=recorded)
     assert len(result.trials) == recorded
     assert (Path(tmp_path) / "result.json").exists()

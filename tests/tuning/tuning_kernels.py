@@ -14,7 +14,7 @@ import time
 import numpy as np
 import scipy.sparse as sp
 import tvm
-from tvm.script import tirx as T  # noqa: N812 (the name that the script parser knows)
+from tvm.script import tirx as T
 
 from sparse_tir.tuning import TuningProblem, choose, choose_tile, choose_variant
 

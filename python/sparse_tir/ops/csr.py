@@ -14,6 +14,9 @@ from ..runtime import SparseMatrix
 from ..runtime.operands import is_torch, kernel_view
 
 SUPPORTED = ("float32", "float64", "int32", "int64")
+_SUPPORTED = frozenset(
+    np.dtype(name) for name in SUPPORTED
+)  # names of dtypes take ten times as long to compare
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class CsrArguments:
     data: NDArray[Any]
     indptr: NDArray[Any]
     indices: NDArray[Any]
+    dtype: str
     idtype: str
 
 
@@ -32,8 +36,8 @@ _PREPARED: weakref.WeakKeyDictionary[SparseMatrix, CsrArguments] = weakref.WeakK
 def csr_arguments(matrix: SparseMatrix) -> CsrArguments:
     """The arguments of a matrix, made once for each `SparseMatrix`.
 
-    Indices of mixed width meet at the width of ``indices``: indptr is the shorter array, and it fits, unless there are
-    2**31 entries or more.
+    Indices of mixed width meet at the width of ``indices``: indptr is the shorter array, and it fits, unless
+    there are 2**31 entries or more.
     """
     found = _PREPARED.get(matrix)
     if found is None:
@@ -49,12 +53,18 @@ def _prepare(matrix: SparseMatrix) -> CsrArguments:
             indptr = indptr.astype(indices.dtype)
         else:
             indices = indices.astype(indptr.dtype)
-    return CsrArguments(kernel_view(matrix.data), kernel_view(indptr), kernel_view(indices), str(indices.dtype))
+    return CsrArguments(
+        data=kernel_view(matrix.data),
+        indptr=kernel_view(indptr),
+        indices=kernel_view(indices),
+        dtype=str(matrix.dtype),
+        idtype=str(indices.dtype),
+    )
 
 
 def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
     """The dtype, if operators compute in it (ST156)."""
-    if str(dtype) not in SUPPORTED:
+    if dtype not in _SUPPORTED:
         hint = "convert the values, for example A.astype('float32')"
         raise errors.error("ST156", f"{where}(A)", f"values of dtype {dtype}", ", ".join(SUPPORTED), hint)
     return dtype

@@ -1,7 +1,7 @@
 """Prefetch of gathered operands: an annotation that schedules leave, and the pass that carries it out.
 
-The rows that a sparse loop gathers lie anywhere, so no hardware foresees them; but their numbers stand in an array,
-and those of later iterations can be read now.
+The rows that a sparse loop gathers lie anywhere, so no hardware foresees them; but their numbers stand in an
+array, and those of later iterations can be read now.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def insert_prefetch(module: tvm.IRModule) -> tvm.IRModule:
             prefetch(&B[indices[min(start + j + 16, nnz - 1)], k])
             ... B[indices[start + j], k] ...
 
-    Only the index array is read, within its bounds, and a prefetch never faults: results do not change. The address
-    is that of the first element that one iteration reads; hardware brings the lines beside it.
+    Only the index array is read, within its bounds, and a prefetch never faults: results do not change. The
+    address is that of the first element that one iteration reads; hardware brings the lines beside it.
 
     Parameters
     ----------
@@ -59,9 +59,8 @@ def _in_loop(loop: For) -> For:
     fetches = [tirx.Evaluate(_fetch(load)) for load in _gathers(loop, ahead)] if ahead else []
     annotations = {key: value for key, value in loop.annotations.items() if key != PREFETCH}
     body = tirx.SeqStmt([*fetches, loop.body]) if fetches else loop.body
-    return For(
-        loop.loop_var, loop.min, loop.extent, loop.kind, body, loop.thread_binding, annotations, loop.step, loop.span
-    )
+    head = (loop.loop_var, loop.min, loop.extent, loop.kind)
+    return For(*head, body, loop.thread_binding, annotations, loop.step, loop.span)
 
 
 def _fetch(load: TensorLoad) -> Expr:
@@ -70,7 +69,7 @@ def _fetch(load: TensorLoad) -> Expr:
 
 
 def _gathers(loop: For, ahead: int) -> Iterator[TensorLoad]:
-    """The loads whose indices are themselves loaded, each once, as iteration ``loop_var + ahead`` will see them."""
+    """The loads whose indices are loaded, each once, as they will be ``ahead`` iterations later."""
     first = _first_iteration(loop)
     later = _substitution({loop.loop_var: loop.loop_var + ahead})
     seen: list[TensorLoad] = []
@@ -91,12 +90,13 @@ def _moved(inner: TensorLoad, later: Callable[[Any], Any]) -> TensorLoad:
     moved = [later(index) for index in inner.indices]
     if all(a.same_as(b) for a, b in zip(moved, inner.indices, strict=True)):
         return inner
-    bounds = [tirx.min(e, tirx.Cast(e.ty, size) - 1) for e, size in zip(moved, inner.source.ty.shape, strict=True)]
-    return BufferLoad(inner.source, bounds)
+    shape = inner.source.ty.shape
+    bounded = [tirx.min(e, tirx.Cast(e.ty, size) - 1) for e, size in zip(moved, shape, strict=True)]
+    return BufferLoad(inner.source, bounded)
 
 
 def _first_iteration(loop: For) -> Callable[[Any], Any]:
-    """Expresses what blocks and loops inside say by the variables outside; inner loops stand at their start."""
+    """Expresses what is inside by the variables outside; inner loops stand at their start."""
     values: dict[Var, Expr] = {}
     inner: list[For] = []
     blocks: list[SBlockRealize] = []

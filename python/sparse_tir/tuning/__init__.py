@@ -1,6 +1,11 @@
-"""Tuning: MetaSchedule over the schedules of one kernel, on the user's own arrays."""
+"""Tuning: MetaSchedule over the schedules of one kernel, on the user's own arrays.
 
-from .job import best_schedule, tune
+`tune` takes an operator and a matrix; `tune_problem` takes any kernel with a space of schedules.
+"""
+
+from .api import tune
+from .job import best_schedule, tune_problem
+from .operators import OPERATORS
 from .problem import (
     Measurement,
     Trial,
@@ -10,8 +15,10 @@ from .problem import (
     choose_tile,
     choose_variant,
 )
+from .records import kernel_path
 
 __all__ = [
+    "OPERATORS",
     "Measurement",
     "Trial",
     "TuningProblem",
@@ -20,5 +27,7 @@ __all__ = [
     "choose",
     "choose_tile",
     "choose_variant",
+    "kernel_path",
     "tune",
+    "tune_problem",
 ]

@@ -16,7 +16,7 @@ import tvm
 from tvm.s_tir import Schedule
 from tvm.s_tir.schedule import Trace
 
-from sparse_tir import errors
+from sparse_tir import config, errors
 
 from .problem import Measurement, Trial, TuningProblem, TuningResult, check, check_arguments, workload
 from .records import Failure, Lock, Record, WorkDirectory, versions
@@ -49,7 +49,7 @@ class _Options:
     threads: int
 
 
-def tune(
+def tune_problem(
     problem: TuningProblem,
     *,
     work_dir: str | os.PathLike[str],
@@ -84,7 +84,8 @@ def tune(
     timeout_sec
         For building, checking and timing one candidate.
     threads
-        Threads of the kernels; the physical cores that this process may use by default.
+        Threads of the kernels; by default what TVM_NUM_THREADS says, else the physical cores that this
+        process may use.
     on_event
         Called with every new trial. What it raises ends the job; the records are kept.
 
@@ -114,6 +115,13 @@ def best_schedule(
     TuningError
         ST603 if the directory holds no record of this kernel, target, data and number of threads.
     """
+    return best_candidate(problem, work_dir, threads=threads)[0]
+
+
+def best_candidate(
+    problem: TuningProblem, work_dir: str | os.PathLike[str], *, threads: int | None = None
+) -> tuple[tvm.IRModule, dict[str, Any]]:
+    """`best_schedule` and its decisions."""
     check(problem)
     count = _threads(threads)
     directory = WorkDirectory(work_dir, workload(problem, count), problem.target)
@@ -123,7 +131,7 @@ def best_schedule(
         traces.insert(0, finished["best"]["trace"])
     for trace in traces:
         with contextlib.suppress(errors.TuningError):  # damaged, but still a line of the database
-            return apply(problem, trace)
+            return apply(problem, trace), decisions_of(trace)
     raise errors.error(
         "ST603",
         f"best_schedule({problem.name})",
@@ -367,7 +375,7 @@ def _checked(max_trials: int, batch: int | None, seed: int, timeout: float, thre
 def _threads(threads: int | None) -> int:
     available = available_cores()
     if threads is None:
-        return available
+        return min(config.NUM_THREADS.value() or available, available)
     if not _is_size(threads) or not 1 <= threads <= available:
         raise errors.error("ST604", "st.tune.threads", threads, f"1 to {available}")
     return threads

@@ -107,7 +107,8 @@ class TuningResult:
 
     `best` and `default` carry times that were measured in turns at the end of the job; `trials` carry the
     times of the search. `best_schedule_module` is the scheduled module before `TuningProblem.finish`.
-    `skipped_lines` counts unreadable lines of the record files.
+    `skipped_lines` counts unreadable lines of the record files. `kernel_path` is the saved kernel, if one was
+    saved.
     """
 
     best: Trial
@@ -117,6 +118,7 @@ class TuningResult:
     failures_by_reason: Mapping[str, int]
     work_dir: Path
     skipped_lines: int = 0
+    kernel_path: Path | None = None
 
     @property
     def speedup(self) -> float | None:

@@ -6,6 +6,8 @@
     One line per failed candidate: its workload, key, trace, reason and log.
 ``result.json``
     The outcome of the last finished job.
+``kernel.so``, ``kernel.so.json``
+    Its kernel, if it was a job of an operator (`sparse_tir.tune`).
 
 Lines are only ever appended, each with one system call, so a killed job leaves whole lines but for the
 last. A line that cannot be read stays where it is, is skipped and counted.
@@ -38,6 +40,7 @@ WORKLOADS = "database_workload.json"
 RECORDS = "database_tuning_record.json"
 FAILURES = "failures.jsonl"
 RESULT = "result.json"
+KERNEL = "kernel.so"
 _LOCK = ".lock"
 _RESULT_KEYS = {"schema_version", "workload", "target", "best", "default", "trials", "records", "exhausted"}
 
@@ -63,6 +66,11 @@ class Failure:
     trace: TraceJSON
     reason: str
     log: str
+
+
+def kernel_path(work_dir: str | os.PathLike[str]) -> Path:
+    """Where a job of an operator saves its kernel."""
+    return Path(work_dir) / KERNEL
 
 
 class WorkDirectory:

@@ -29,6 +29,7 @@ WARM_UP_SAMPLES = 12
 _POPULATION = 32
 _GENERATIONS = 2
 _UNLIMITED = 1 << 30
+_DECISION_COLUMNS = 16
 
 TraceJSON = list[Any]
 
@@ -110,7 +111,9 @@ def draw(
 
 @derived_object
 class _Features(ms.feature_extractor.PyFeatureExtractor):  # type: ignore[misc]
-    """TVM's per-store features of the kernel with its real sizes, each candidate once.
+    """TVM's per-store features of the kernel with its real sizes, and its decisions, each candidate once.
+
+    The decisions are there because TVM's features do not see all that they change, such as prefetches.
 
     Sizes that are run-time arguments are put in first: TVM counts every extent that is not constant as 1, and
     constants make extraction (10 ms) 1.6 times faster. It is spread over all cores, unlike evolution itself,
@@ -129,7 +132,9 @@ class _Features(ms.feature_extractor.PyFeatureExtractor):  # type: ignore[misc]
         new = {key: c for key, c in zip(keys, candidates, strict=True) if key not in self._known}
         sized = [ms.MeasureCandidate(Schedule(self._with_sizes(c.sch.mod)), []) for c in new.values()]
         if sized:
-            self._known.update(zip(new, self._per_store.extract_from(self._context, sized), strict=True))
+            stores = self._per_store.extract_from(self._context, sized)
+            for (key, candidate), features in zip(new.items(), stores, strict=True):
+                self._known[key] = _with_decisions(features.numpy(), candidate.sch.trace)
         return [self._known[key] for key in keys]
 
     def _with_sizes(self, module: tvm.IRModule) -> tvm.IRModule:
@@ -139,6 +144,17 @@ class _Features(ms.feature_extractor.PyFeatureExtractor):  # type: ignore[misc]
             for index, size in self._sizes.items()
         }
         return tvm.IRModule({"main": main.specialize(values) if values else main})
+
+
+def _with_decisions(features: np.ndarray, trace: Trace) -> Any:
+    """The features with more columns for the decisions, in the order of their names, on a log scale."""
+    numbers: list[float] = []
+    for _, value in sorted(decisions_of(plain(trace.as_json(True))).items()):
+        parts = value if isinstance(value, list) else [value]
+        numbers += [float(part) for part in parts if isinstance(part, (int, float))]
+    columns = np.zeros((len(features), _DECISION_COLUMNS))
+    columns[:, : len(numbers)] = np.log2(1 + np.abs(numbers[:_DECISION_COLUMNS]))
+    return tvm.runtime.tensor(np.hstack([features, columns]))
 
 
 @derived_object

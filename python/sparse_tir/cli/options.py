@@ -1,0 +1,81 @@
+"""Options that several commands share, and how they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ..runtime import SparseMatrix
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DTYPES = ("float32", "float64", "int32", "int64")
+OPERATORS = ("spmm",)
+
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout, and nothing else there."
+)
+operator = click.argument("op", metavar="OPERATOR", type=click.Choice(OPERATORS))
+graph = click.argument("graph", metavar="GRAPH")
+feat = click.option("--feat", type=click.IntRange(min=1), required=True, help="Columns of the dense operand.")
+dtype = click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    default="float32",
+    show_default=True,
+    help="Values are converted to it.",
+)
+threads = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Threads of kernels. [default: TVM_NUM_THREADS, else the physical cores]",
+)
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """The one object of ``--json``. NaN and infinities become null: JSON has no such numbers."""
+    click.echo(json.dumps(_finite(result), allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    is_number = not isinstance(value, float) or abs(value) < float("inf")
+    return value if is_number else None
+
+
+def read_graph(path: str, dtype: str) -> SparseMatrix:
+    """The matrix of a file, its values converted."""
+    from .. import asarray, errors, load_matrix
+
+    matrix = load_matrix(path)
+    if matrix.dtype.kind == "c":
+        hint = "store its real part, or its absolute values"
+        raise errors.error("ST156", path, f"values of dtype {matrix.dtype}", "real values", hint)
+    return asarray(matrix.astype(dtype), where=path)
+
+
+def use_threads(threads: int | None) -> int:
+    """Let kernels of this process run on so many threads. To be called before the first kernel runs.
+
+    The variable is the only way to tell TVM. By default it takes half of what the system counts as cores.
+    """
+    from .. import config
+    from ..tuning.runner import available_cores
+
+    cores = available_cores()
+    count = threads or min(config.NUM_THREADS.value() or cores, cores)
+    os.environ[config.NUM_THREADS.variable] = str(count)
+    return count
+
+
+def describe_matrix(path: str, matrix: SparseMatrix) -> dict[str, Any]:
+    """Entries of every JSON object about a matrix."""
+    return {"graph": path, "shape": list(matrix.shape), "nnz": matrix.nnz, "dtype": str(matrix.dtype)}
