@@ -5,8 +5,8 @@
 //  * max and min of floats propagate NaN: TVM's compare-and-select loses one that comes first.
 //  * differences, products and comparisons of floats obey IEEE: TVM's simplifier takes `x - x` and `0 * x` for 0,
 //    `x == x` and `x < y or x >= y` for true, and turns `not (x < y)` into `x >= y`.
-//  * integer sums, differences and products wrap: in LLVM the overflow of signed ones is undefined, and TVM's bounds
-//    take unsigned ones for exact.
+//  * integer sums, differences and products wrap: TVM's bounds take them for exact, and in its LLVM code the overflow
+//    of signed and of unsigned ones is undefined.
 //  * integer division by zero gives 0, and by -1 it negates with wrapping: the machine would trap.
 //
 // Subscripts and searched positions are left alone: addresses are int64 and do not overflow.
@@ -34,42 +34,44 @@ DLDataType WithCode(DLDataType t, int code) {
 
 // A zero that TVM takes for any number.
 Expr UnknownZero(DLDataType t) {
-  DLDataType from = WithCode(t, kDLFloat);
-  if (t.bits == 8) from.bits = 32;
-  Expr zero = Call<Expr>(ST_GLOBAL("ir.FloatImm"), from, 0.0, nullptr);
-  return CastTo(Reinterpret(zero, WithCode(from, t.code)), t);
+  constexpr DLDataType kFloat{kDLFloat, 32, 1}, kInt{kDLInt, 32, 1};
+  Expr zero = Call<Expr>(ST_GLOBAL("ir.FloatImm"), kFloat, 0.0, nullptr);
+  return CastTo(Reinterpret(zero, kInt), t);
 }
 
 // The same value, of which TVM's simplifier and its bounds know nothing; machine code does not grow.
 Expr Opaque(const Expr& e) {
   DLDataType t = DTypeOf(e);
   if (IsFloat(e)) return Reinterpret(Reinterpret(e, WithCode(t, kDLUInt)), t);
-  if (e.as<TensorLoad>()) return e;
-  return Call<Expr>(ST_GLOBAL("prim.bitwise_or"), e, UnknownZero(t), nullptr);  // LLVM takes no reinterpreted literal 0
+  return Call<Expr>(ST_GLOBAL("prim.bitwise_or"), e, UnknownZero(t), nullptr);
 }
 
-// Evaluates `e` once in `use`.
+// Evaluates `e` once in `use`. TVM may bind a variable again, to a value whose bounds it knows better by then, and stops
+// if they differ: so it must not know any.
 Expr WithValue(const Expr& e, const char* name, const std::function<Expr(const Expr&)>& use) {
   if (IsSimple(e)) return use(e);
   Var v = MakeVar(name, e.ty());
-  return Call<Expr>(ST_GLOBAL("prim.Let"), v, e, use(v), nullptr);
+  return Call<Expr>(ST_GLOBAL("prim.Let"), v, Opaque(e), use(v), nullptr);
 }
 
 // ---- integers
-Expr Wrapping(const Expr& a, const Expr& b, const Binary& op) {
-  DLDataType from = DTypeOf(a), to = WithCode(from, kDLUInt);
-  if (from.code == kDLUInt) return Opaque(op(Opaque(a), Opaque(b)));
-  return Reinterpret(op(Reinterpret(Opaque(a), to), Reinterpret(Opaque(b), to)), from);
+// The operation in twice the width, where it is exact: what TVM and LLVM (whose unsigned operations must not overflow
+// either) conclude there is right. LLVM narrows it again.
+Expr Wrapping(const Expr& a, const Expr& b, const Binary& op, int wide_code = kDLInt) {
+  DLDataType narrow = DTypeOf(a), wide = WithCode(narrow, wide_code);
+  wide.bits = static_cast<uint8_t>(2 * narrow.bits);
+  return CastTo(Opaque(op(CastTo(a, wide), CastTo(b, wide))), narrow);
 }
 
+// The outer choices are made on an opaque divisor: TVM evaluates both sides of a selection, but simplifies each under its
+// condition, which would take the inner guard away.
 Expr SafeQuotient(const Expr& x, const Expr& y, bool is_quotient, const Binary& op) {
-  Expr zero = IntLit(0, x.ty()), one = IntLit(1, x.ty());
-  Expr is_zero = Equal(y, zero);
-  if (!IsSigned(x)) return MakeSelect(is_zero, zero, op(x, MakeSelect(is_zero, one, y)));
-  Expr negates = Equal(y, IntLit(-1, x.ty()));
+  Expr zero = IntLit(0, x.ty()), one = IntLit(1, x.ty()), hidden = Opaque(y);
+  if (!IsSigned(x)) return MakeSelect(Equal(hidden, zero), zero, op(x, MakeSelect(Equal(y, zero), one, y)));
+  Expr minus_one = IntLit(-1, x.ty());
   Expr negated = is_quotient ? Wrapping(zero, x, [](const Expr& p, const Expr& q) { return p - q; }) : zero;
-  Expr quotient = op(x, MakeSelect(is_zero || negates, one, y));
-  return MakeSelect(is_zero, zero, MakeSelect(negates, negated, quotient));
+  Expr quotient = op(x, MakeSelect(Equal(y, zero) || Equal(y, minus_one), one, y));
+  return MakeSelect(Equal(hidden, zero), zero, MakeSelect(Equal(hidden, minus_one), negated, quotient));
 }
 
 Expr SafeDivision(const Expr& a, const Expr& b, bool is_quotient, const Binary& op) {
@@ -142,7 +144,8 @@ Expr LegalDifference(const Sub& n) {
   return IsFloat(n) ? n.a() - Opaque(n.b()) : Expr(n);
 }
 Expr LegalProduct(const Mul& n) {
-  if (IsInteger(n)) return Wrapping(n.a(), n.b(), [](const Expr& p, const Expr& q) { return p * q; });
+  auto op = [](const Expr& p, const Expr& q) { return p * q; };
+  if (IsInteger(n)) return Wrapping(n.a(), n.b(), op, DTypeOf(n).code);
   return IsFloat(n) ? KeptFactor(n.a()) * KeptFactor(n.b()) : Expr(n);
 }
 Expr LegalQuotient(const Div& n) {

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import sparse_tir as st
 from sparse_tir import errors
-from sparse_tir import script as S  # noqa: N812  the name that scripts give it
+from sparse_tir import script as S
 
 FILE = pathlib.Path(__file__).parents[2].parent / "shared" / "cases" / "laws" / "laws.json"
 if not FILE.is_file():

@@ -29,7 +29,8 @@ CLASSES = {
 
 
 def codes_in_tests() -> set[str]:
-    files = [file for file in TESTS.rglob("test_*.py") if file != pathlib.Path(__file__)]
+    not_raised = ("test_codes.py", "test_known_gaps.py")
+    files = [file for file in TESTS.rglob("test_*.py") if file.name not in not_raised]
     return {code for file in files for code in _CODE.findall(file.read_text(encoding="utf-8"))}
 
 

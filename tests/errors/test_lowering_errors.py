@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import tvm
 from refusals import arguments, check_refusal, program, refusal
-from test_law_errors import FOLD, START, nested, rows
+from test_law_errors import FOLD, START, nested, rows, vector
 from tvm.s_tir import Schedule
 from tvm.script import tirx as T
+from tvm.tirx import PrimFunc
 
 import sparse_tir as st
 from sparse_tir import transform
@@ -236,3 +237,28 @@ def test_an_init_that_would_depend_on_the_reduction_is_refused() -> None:
 
     error = refusal(lambda: st.lower(dependent))
     check_refusal(error, "ST422", "PlaceInit: block `dependent`", "extent of loop `k`")
+
+
+def test_a_law_is_checked_again_before_lowering() -> None:
+    """A function that no parser of ours has seen, such as one that a user's pass has rewritten."""
+    func = st.from_source(vector("Y[i] = W[i]"))
+    body = func.body.block.body
+    block = body.block
+    store = block.body
+    moved = type(store)(store.buffer, store.value, [store.indices[0] // 2])
+    fields = [
+        "iter_vars",
+        "reads",
+        "writes",
+        "name_hint",
+        "body",
+        "init",
+        "alloc_buffers",
+        "match_buffers",
+        "annotations",
+    ]
+    values = {field: getattr(block, field) for field in fields} | {"body": moved}
+    realize = type(body)(body.iter_values, body.predicate, type(block)(*values.values()))
+    broken = PrimFunc(func.params, realize, func.ret_type, func.attrs)
+    for call in (lambda: st.verify(broken), lambda: st.lower(broken), lambda: st.compile(broken)):
+        check_refusal(refusal(call), "ST408", "vec", "Y[i // 2]")

@@ -52,8 +52,14 @@ def dtype_of(expr: Expr) -> DType:
     return as_dtype(expr.ty.dtype, str(type(expr).__name__))
 
 
+#: Lowered int64 arithmetic is done in 128 bits, so that it wraps; NumPy has Python's integers for that.
+_EXACT = np.dtype(object)
+
+
 def as_dtype(found: Any, where: str) -> DType:
     """A TVM dtype as NumPy's."""
+    if str(found) in ("int128", "uint128"):
+        return _EXACT
     try:
         return np.dtype(str(found))
     except TypeError:
@@ -209,6 +215,10 @@ class Expressions:
 
     def _cast(self, expr: prim.Cast) -> Thunk:
         value, exact, result = self.compile(expr.value), dtype_of(expr), self._result(expr)
+        if exact == _EXACT:
+            return lambda: int(value())
+        if dtype_of(expr.value) == _EXACT:
+            return lambda: np.uint64(value() % 2**64).astype(exact)
         return lambda: value().astype(exact).astype(result)
 
     def _not(self, expr: prim.Not) -> Thunk:

@@ -60,14 +60,14 @@ class SubscriptDrawer:
         names = {it.axis: it.name for it in self.iterators}
         return tuple(names[a] if a in chains and a in names else self.read(a) for a in buffer.axes)
 
-    def read(self, axis: AxisText) -> str:
+    def read(self, axis: AxisText, *, depth: int = 0) -> str:
         """A subscript of a dense axis that is read."""
         exact = self._exact(axis)
         if exact and self.rng.random() < 0.75:
             return self.rng.choice(exact)
-        if self.indices and self.rng.random() < 0.4:
+        if self.indices and depth < 2 and self.rng.random() < 0.4:
             index = self.rng.choice(self.indices)
-            return self._through(index, self.read(index.axes[0]))
+            return self._through(index, self.read(index.axes[0], depth=depth + 1))
         return self._affine(axis)
 
     def _through(self, index: Buffer, inner: str) -> str:
