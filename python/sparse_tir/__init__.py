@@ -83,8 +83,11 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
+        importlib.import_module(f"{__name__}._base")
         return importlib.import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
+    if name in _HOMES:
+        importlib.import_module(f"{__name__}._base")  # a missing or other TVM is said in one sentence
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = found

@@ -129,7 +129,7 @@ CODES: dict[str, str] = {
     "ST206": "an axis is listed twice",
     "ST207": "an axis is listed before its parent",
     "ST208": "a declaration or statement stands where it is not allowed",
-    "ST209": "a sparse buffer is subscripted with the wrong number of coordinates",
+    "ST209": "a subscript is not an integer",
     "ST210": "a construct is not part of this version of the language",
     # ---- ST4xx: laws and lowering
     "ST401": "law 1: a non-unique axis listed S selects elements of a dense axis",

@@ -1,5 +1,7 @@
 #include "scope.h"
 
+#include "index.h"
+
 namespace sparse_tir {
 using namespace tir;
 
@@ -53,27 +55,39 @@ bool Scope::IsOwnPosition(const SparseBuffer& buffer, const Array<Expr>& indices
   return false;
 }
 
-Analyzer Scope::BoundIterators() const {
-  Analyzer analyzer;
+Scope::Bounds Scope::BoundsOf(const SparseBuffer& buffer, const Array<Expr>& indices, size_t d) const {
+  Bounds bounds;
+  VarMap twins;  // iterators in int64
+  auto leaf = [&](const Expr& e) -> Expr {
+    if (auto it = twins.find(e.get()); it != twins.end()) return it->second;
+    if (e.as<Var>()) return CastTo(e, DLDataType{kDLInt, 64, 1});  // a scalar parameter
+    return MakeVar("unknown", Int(64));                             // data, and whatever may wrap
+  };
   for (const SparseIterator& it : All()) {
-    Expr length = CastTo(it.axis->length, DTypeOf(it.var));
-    analyzer.Bind(it.var, MakeRange(IntLit(0, it.var.ty()), length));
+    Var twin = MakeVar(it.var.name(), Int(64));
+    twins.emplace(it.var.get(), twin);
+    bounds.analyzer.Bind(twin, MakeRange(Int64(0), WidenIndex(it.axis->length, leaf)));
   }
-  return analyzer;
+  bounds.index = WidenIndex(indices[d], leaf);
+  bounds.length = WidenIndex(buffer->axes[d]->length, leaf);
+  return bounds;
 }
 
 bool Scope::IsInRange(const SparseBuffer& buffer, const Array<Expr>& indices, size_t d) const {
-  const Expr& length = buffer->axes[d]->length;
   auto it = IteratorIs(indices[d]);
-  if (it && SameExpr(it->axis->length, length)) return true;
-  Analyzer analyzer = BoundIterators();
-  return analyzer.CanProve(IntLit(0, indices[d].ty()) <= indices[d]) && analyzer.CanProve(indices[d] < length);
+  if (it && SameExpr(it->axis->length, buffer->axes[d]->length)) return true;
+  Bounds b = BoundsOf(buffer, indices, d);
+  return b.analyzer.CanProve(Int64(0) <= b.index) && b.analyzer.CanProve(b.index < b.length);
 }
 
 bool Scope::IsOutOfRange(const SparseBuffer& buffer, const Array<Expr>& indices, size_t d) const {
-  Analyzer analyzer = BoundIterators();
-  return analyzer.CanProve(indices[d] < IntLit(0, indices[d].ty())) ||
-         analyzer.CanProve(buffer->axes[d]->length <= indices[d]);
+  Bounds b = BoundsOf(buffer, indices, d);
+  return b.analyzer.CanProve(b.index < Int64(0)) || b.analyzer.CanProve(b.length <= b.index);
+}
+
+std::string NameOf(const SparseIterator& iterator) {
+  std::string name = iterator.var.name();
+  return name.empty() ? "the iterator of " + Quoted(iterator.axis) : "`" + name + "`";
 }
 
 bool HasReduction(const std::vector<SparseIterator>& iterators) {

@@ -32,9 +32,16 @@ class Scope {
   bool IsOutOfRange(const SparseBuffer& buffer, const Array<tir::Expr>& indices, size_t d) const;
 
  private:
-  Analyzer BoundIterators() const;
+  // What is known of a subscript and of the length of its axis, both in int64; iterators range over their axes.
+  struct Bounds {
+    Analyzer analyzer;
+    tir::Expr index, length;
+  };
+  Bounds BoundsOf(const SparseBuffer& buffer, const Array<tir::Expr>& indices, size_t d) const;
   std::vector<SparseIteration> stack_;
 };
 
+// For messages: the name of an iterator, or of its axis if it has none.
+std::string NameOf(const SparseIterator& iterator);
 bool HasReduction(const std::vector<SparseIterator>& iterators);
 }  // namespace sparse_tir

@@ -28,8 +28,7 @@ void CheckStartValue(const Scope& scope, const BufferStore& start, const std::ve
   for (const BufferStore& store : body) written.insert(store.buffer().get());
   for (const SparseIterator& it : scope.Own()) {
     if (allowed.count(it.var.get()) || !Mentions(start.value(), {it.var.get()})) continue;
-    Refuse({"ST407", scope.innermost().name, "a start value that depends on `" + std::string(it.var.name()) +
-            "`, which does not select the element", "a value that the element determines", "", start.span()});
+    Refuse({"ST407", scope.innermost().name, "a start value that depends on " + NameOf(it) + ", which does not select the element", "a value that the element determines", "", start.span()});
   }
   if (Mentions(start.value(), written)) {
     Refuse({"ST410", scope.innermost().name, "a start value that reads what the iteration writes",

@@ -56,7 +56,7 @@ void CheckOneWriter(const Write& w) {  // law 9
   for (const SparseIterator& it : w.scope.All()) {
     if (it.is_reduction || determined.count(it.var.get())) continue;
     Refuse({"ST408", w.Name(), "different positions of spatial " + Quoted(it.axis) + " write the same " + w.Element(),
-            "subscripts that determine `" + std::string(it.var.name()) + "`",
+            "subscripts that determine " + NameOf(it) + "",
             "list " + Quoted(it.axis) + " as R and write a fold", w.store.span()});
   }
 }
@@ -76,6 +76,7 @@ void CheckWrite(const Scope& scope, const BufferStore& store) {
     Refuse({"ST411", scope.innermost().name, "a write to " + Text(store.buffer()), "writes to sparse buffers", "",
             store.span()});
   }
+  CheckSubscripts(scope, store.buffer(), store.indices(), store.span());
   Write w{scope, store, *buffer};
   for (size_t d = 0; d < store.indices().size(); ++d) {
     if (IsStored((*buffer)->axes[d])) CheckStoredAxis(w, d);

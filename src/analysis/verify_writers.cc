@@ -77,7 +77,7 @@ void CheckPair(const Pair& p) {
       Refuse({"ST408", p.second.scope.innermost().name,
               p.First() + " and " + p.Second() + " may be one element of different positions of spatial " +
                   Quoted(it.axis),
-              "elements that always differ, or `" + std::string(it.var.name()) + "` in one place of both",
+              "elements that always differ, or " + NameOf(it) + " in one place of both",
               "put the statements into iterations of their own", p.second.store.span()});
     }
   }

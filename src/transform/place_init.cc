@@ -109,11 +109,9 @@ class InitBuilder {
   }
 
   Expr Bounded(const BoundIterator& it, const Expr& atom) {
-    static const refl::FieldGetter min_of("sym.ConstIntBound", "min_value"), max_of("sym.ConstIntBound", "max_value");
-    ObjectRef bound = analyzer_.ConstIntBound(atom);
-    auto low = min_of(static_cast<const ffi::Object*>(bound.get())).cast<int64_t>();
-    auto high = max_of(static_cast<const ffi::Object*>(bound.get())).cast<int64_t>();
-    if (low != 0 || high > kLongestTerm) {
+    ConstIntBound bound = analyzer_.BoundOf(atom);
+    int64_t high = bound.max_value();
+    if (bound.min_value() != 0 || high > kLongestTerm) {
       RefuseInit(block_, Text(atom) + ", a part of `" + std::string(it.iter_var.var().name()) + "`, without a constant bound");
     }
     return Loop(it.iter_var.var(), IntLit(high + 1, it.iter_var.var().ty()), kSerial, std::nullopt, {});

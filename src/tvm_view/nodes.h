@@ -51,6 +51,8 @@ ST_BINARY(And)
 ST_BINARY(Or)
 #undef ST_BINARY
 ST_VIEW(Not, Expr, "prim.Not", 2, ST_FIELD(a, Expr))
+ST_VIEW(Op, Expr, "ir.Op", 2, ST_FIELD(name, String))
+ST_VIEW(CallExpr, Expr, "ir.Call", 2, ST_FIELD(op, Expr))
 ST_VIEW(TensorRegion, Expr, "ir.TensorRegion", 2, ST_FIELD(source, Expr))
 ST_VIEW(Range, ObjectRef, "ir.Range", 1,
         ST_FIELD(min, Expr)
@@ -60,6 +62,10 @@ ST_VIEW(IterVar, PrimExprConvertible, "tirx.IterVar", 2,
         ST_FIELD(dom, Range)
         ST_FIELD(var, Var)
         ST_FIELD(iter_type, int64_t))
+
+ST_VIEW(ConstIntBound, ObjectRef, "sym.ConstIntBound", 1,
+        ST_FIELD(min_value, int64_t)
+        ST_FIELD(max_value, int64_t))
 
 // ---- statements
 ST_VIEW(Stmt, ObjectRef, "tirx.Stmt", 1, ST_FIELD(span, Optional<Span>))

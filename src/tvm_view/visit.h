@@ -73,8 +73,8 @@ class Analyzer {
   tir::Expr Simplify(const tir::Expr& e) const {
     return Call<tir::Expr>(ST_GLOBAL("sym.AnalyzerSimplify"), self_, e, 2);
   }
-  ObjectRef ConstIntBound(const tir::Expr& e) const {
-    return Call<ObjectRef>(ST_GLOBAL("sym.AnalyzerConstIntBound"), self_, e);
+  tir::ConstIntBound BoundOf(const tir::Expr& e) const {
+    return Call<tir::ConstIntBound>(ST_GLOBAL("sym.AnalyzerConstIntBound"), self_, e);
   }
 
  private:

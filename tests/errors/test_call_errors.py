@@ -44,7 +44,7 @@ READ_ONLY = np.zeros(3, "float32")
 READ_ONLY.flags.writeable = False
 #: name -> (kernel, code, what the message mentions, arguments that are different)
 WRONG: dict[str, tuple[str, str, list[str], dict[str, Any]]] = {
-    "indptr too short": ("csr", "ST151", ["indptr", "(3,)", "m + 1"], {"indptr": i32(1, 3, 5)}),
+    "indptr too short": ("csr", "ST102", ["indptr", "(3,)", "m + 1"], {"indptr": i32(1, 3, 5)}),
     "indptr decreases": ("csr", "ST103", ["indptr", "3 then 2"], {"indptr": i32(1, 3, 2, 5)}),
     "indptr is negative": ("csr", "ST103", ["indptr", "-1"], {"indptr": i32(-1, 3, 3, 5)}),
     "indptr ends early": ("csr", "ST104", ["indptr", "5"], {"indptr": i32(1, 3, 3, 4)}),

@@ -332,7 +332,6 @@ def test_buffers_that_differ_in_case_are_kept_apart() -> None:
     check_round_trip(st.from_source(program("p q m:int32", body)))
 
 
-@pytest.mark.xfail(strict=True, reason="the printer declares buffers in the order of the parameters")
 def test_buffers_may_be_declared_in_any_order() -> None:
     body = """
     I = S.dense_fixed(m)

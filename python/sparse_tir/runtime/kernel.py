@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import errors
-from .operands import as_input, as_output, kernel_view
+from .operands import as_input, as_output, compact, kernel_view
 from .signature import AxisCheck, Parameter, Signature, evaluate, extent_text
 from .structure import check_declared, validate_indices, validate_indptr
 
@@ -42,6 +42,7 @@ class Kernel:
         self.entry = entry
         self.metadata = dict(metadata)
         self._library = library
+        self._sizes = signature.sizes
 
     def __repr__(self) -> str:
         params = ", ".join(p.name for p in self.signature.parameters)
@@ -117,18 +118,30 @@ class Kernel:
             raise errors.error("ST157", self.name, f"no {', '.join(missing)}", ", ".join(names))
         return given
 
-    def _scalars(self, given: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, int]:
-        scalars: dict[str, int] = {}
+    def _scalars(self, given: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        scalars: dict[str, Any] = {}
         for parameter in self.signature.scalars:
             value = given.get(parameter.name)
             if value is None:
                 value = self._from_shapes(parameter.name, given, arrays)
-            limit = np.iinfo(parameter.dtype)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= limit.max:
-                found = f"{parameter.name} = {value!r}"
-                raise errors.error("ST151", self.name, found, f"an integer from 0 to {limit.max}")
-            scalars[parameter.name] = int(value)
+            scalars[parameter.name] = self._scalar(parameter, value)
         return scalars
+
+    def _scalar(self, parameter: Parameter, value: Any) -> Any:
+        kind = np.dtype(parameter.dtype).kind
+        if kind == "b" and isinstance(value, bool | np.bool_):
+            return bool(value)
+        if kind == "f" and isinstance(value, int | float | np.integer | np.floating):
+            return float(value)
+        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        expected = f"a {parameter.dtype}"
+        if kind in "iu":
+            limits = np.iinfo(parameter.dtype)
+            least = 0 if parameter.name in self._sizes else limits.min
+            expected = f"an integer from {least} to {limits.max}"
+            if is_integer and least <= value <= limits.max:
+                return int(value)
+        raise errors.error("ST151", self.name, f"{parameter.name} = {value!r}", expected)
 
     def _from_shapes(self, name: str, given: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
         for parameter in self.signature.arrays:
@@ -142,7 +155,7 @@ class Kernel:
         raise errors.error("ST157", self.name, f"no {name}, which no shape determines", f"an integer {name}")
 
     def _outputs(
-        self, given: Mapping[str, Any], arrays: dict[str, NDArray[Any]], scalars: Mapping[str, int]
+        self, given: Mapping[str, Any], arrays: dict[str, NDArray[Any]], scalars: Mapping[str, Any]
     ) -> list[Callable[[], None]]:
         """Adds the outputs to ``arrays``; returns what brings results into the user's arrays."""
         finish = []
@@ -159,18 +172,19 @@ class Kernel:
                 finish.append(copy_back)
         return finish
 
-    def _shaped(self, parameter: Parameter, array: NDArray[Any], scalars: Mapping[str, int]) -> NDArray[Any]:
+    def _shaped(self, parameter: Parameter, array: NDArray[Any], scalars: Mapping[str, Any]) -> NDArray[Any]:
         shape = tuple(evaluate(e, scalars) for e in parameter.shape or ())
         if array.shape == shape:
             return array
         if array.ndim == 1 and array.size == np.prod(shape, dtype=object):
-            return array.reshape(shape)
+            return compact(array.reshape(shape))
         letters = ", ".join(extent_text(e) for e in parameter.shape or ())
         found = f"{parameter.name} has shape {array.shape}"
-        raise errors.error("ST151", f"{self.name}: {parameter.name}", found, f"shape {shape} ({letters})")
+        code = "ST102" if parameter.is_structure else "ST151"
+        raise errors.error(code, f"{self.name}: {parameter.name}", found, f"shape {shape} ({letters})")
 
 
-def check_axis(axis: AxisCheck, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, int], where: str) -> None:
+def check_axis(axis: AxisCheck, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, Any], where: str) -> None:
     """Refuses structure arrays that are not what the axis declares (ST102 to ST105, ST108)."""
     n_parents, nnz, length = (evaluate(e, scalars) for e in (axis.n_parents, axis.nnz, axis.length))
     if axis.indptr is not None:

@@ -65,6 +65,13 @@ class Signature:
         """The parameters that are integers."""
         return tuple(p for p in self.parameters if p.shape is None)
 
+    @property
+    def sizes(self) -> frozenset[str]:
+        """The scalars that occur in an extent."""
+        extents = [e for p in self.arrays for e in p.shape or ()]
+        extents += [e for a in self.axes for e in (a.n_parents, a.nnz, a.length, a.width)]
+        return frozenset(name for extent in extents for name in _names_in(extent))
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, for `from_json`."""
         return asdict(self)
@@ -111,6 +118,12 @@ def evaluate(extent: Extent, scalars: Mapping[str, int]) -> int:
         return scalars[extent]
     operation, a, b = extent
     return _OPERATIONS[operation](evaluate(a, scalars), evaluate(b, scalars))
+
+
+def _names_in(extent: Extent) -> set[str]:
+    if isinstance(extent, str):
+        return {extent}
+    return set().union(*map(_names_in, extent[1:])) if isinstance(extent, list | tuple) else set()
 
 
 def extent_text(extent: Extent) -> str:

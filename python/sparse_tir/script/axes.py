@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tvm.ir import Expr, Var
+from tvm.ir import Expr, TensorLoad, Var
 from tvm.script.ir_builder import IRBuilder
 from tvm.script.ir_builder import ir as I
 from tvm.tirx import is_buffer_var
 from tvm.tirx.script import builder as T
+from tvm_ffi import structural_equal, structural_walk
 
 from .. import errors
 from ..ir import Axis, DenseFixedAxis, DenseVariableAxis, SparseFixedAxis, SparseVariableAxis
@@ -128,11 +129,18 @@ def _pair(where: str, names: str, value: Any) -> tuple[Any, Any]:
 
 
 def _extent(where: str, value: Any, idtype: str) -> Expr:
+    """An extent: a size within the idtype, or an integer expression of scalar parameters."""
     if isinstance(value, Expr) and not is_buffer_var(value):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        loads: list[TensorLoad] = []
+        structural_walk(value, (TensorLoad, loads.append))
+        dtype = getattr(value.ty, "dtype", None)
+        if not loads and dtype is not None and str(dtype) in (*_IDTYPES, "int8", "int16"):
+            return value
+    largest = (1 << (int(idtype[3:]) - 1)) - 1
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= largest:
         return as_index(value, idtype)
-    raise errors.error("ST202", f"{where}: extent", f"{value!r}", "a non-negative integer or an integer expression")
+    expected = f"an integer from 0 to {largest}, or an integer expression of scalar parameters"
+    raise errors.error("ST202", f"{where}: extent", f"{value}", expected)
 
 
 def _structure(where: str, param: Any, count: Expr, idtype: str) -> Var:
@@ -146,4 +154,8 @@ def _structure(where: str, param: Any, count: Expr, idtype: str) -> Var:
         buffer = T.match_buffer(param, (count,), idtype, layout=None)
         IRBuilder.name(param.name, buffer)
         matched[param.name] = buffer
-    return matched[param.name]
+    known = matched[param.name]
+    if str(known.ty.dtype.dtype) != idtype or not structural_equal(known.ty.shape[0], count):
+        found = f"`{param.name}` as {known.ty.dtype.dtype} of {known.ty.shape[0]} and as {idtype} of {count}"
+        raise errors.error("ST202", where, found, "one dtype and one length for an array that several axes use")
+    return known

@@ -72,6 +72,8 @@ init = T.init
 
 def _check_header(name: str, axes: list[Any], kinds: Any) -> None:
     where = f"S.iter {name!r}"
+    if not axes:
+        raise errors.error("ST204", where, "no axes", "at least one axis")
     for axis in axes:
         if not isinstance(axis, Axis):
             raise errors.error("ST202", where, f"{axis!r} in the list of axes", "axes")

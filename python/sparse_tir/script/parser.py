@@ -22,8 +22,8 @@ from .scope import open_scope
 
 TOKEN = "sparse_tir"
 
-#: Axis constructors learn the name that they are assigned to.
-_AXIS_CONSTRUCTORS = ("dense_fixed", "dense_variable", "sparse_fixed", "sparse_variable")
+#: Declarations learn the name that they are assigned to.
+_DECLARATIONS = ("dense_fixed", "dense_variable", "sparse_fixed", "sparse_variable", "match_sparse_buffer")
 #: Attributes of older scripts that have no meaning here.
 _IGNORED_ATTRIBUTES = ("sparse_tir_level",)
 _BEGIN = "__sparse_tir_begin"
@@ -69,8 +69,14 @@ def _parse(program: Any, variables: dict[str, Any]) -> Any:
     annotations = {program.__name__: program.__annotations__} if inspect.isfunction(program) else {}
     parser = _SparseParser(source, annotations)
     with IRBuilder() as builder:
-        parser.parse(extra_vars=variables)
-    result = builder.get()
+        try:
+            parser.parse(extra_vars=variables)
+            result = builder.get()
+        except errors.SparseTIRError:
+            raise
+        except Exception as reason:  # Python's own, or what TVM raises when nothing was built
+            text = " ".join(str(reason).split()) or type(reason).__name__
+            raise errors.error("ST201", "script", text, "one function under @S.prim_func, or a module") from reason
     module = result if isinstance(result, tvm.IRModule) else tvm.IRModule.from_expr(result)
     try:
         for func in module.functions.values():
@@ -81,6 +87,22 @@ def _parse(program: Any, variables: dict[str, Any]) -> Any:
     return result
 
 
+def _check_iterator_names(parser: Parser, node: doc.AST) -> None:
+    """As many names as kinds, where both are written out."""
+    for stmt in getattr(node, "body", []):
+        _check_iterator_names(parser, stmt)
+        for item in stmt.items if isinstance(stmt, doc.With) else []:
+            call, target = item.context_expr, item.optional_vars
+            if not isinstance(call, doc.Call) or getattr(call.func, "attr", "") not in ("iter", "sp_iter"):
+                continue
+            kinds, name = [a.value if isinstance(a, doc.Constant) else None for a in [*call.args[1:], None, None][:2]]
+            given = len(target.elts) if isinstance(target, doc.List | doc.Tuple) else None
+            listed = len(call.args[0].elts) if call.args and isinstance(call.args[0], doc.List | doc.Tuple) else None
+            if isinstance(kinds, str) and given is not None and given != len(kinds) and listed == len(kinds):
+                found = f"{given} names for {listed} axes"
+                parser.report_error(target, errors.error("ST204", f"S.iter {name!r}", found, "one name per axis"))
+
+
 def _begin_function() -> None:
     T.func_attr({names.STAGE: names.COORDINATE_STAGE, "tirx.noalias": True})
 
@@ -89,13 +111,13 @@ def _where(node: doc.AST) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-def _pass_axis_names(func: doc.FunctionDef) -> None:
+def _pass_names(func: doc.FunctionDef) -> None:
     """``I = S.dense_fixed(m)`` becomes ``I = S.dense_fixed(m, name="I")``."""
     for stmt in func.body:
         call = getattr(stmt, "value", None)
         if not (isinstance(stmt, doc.Assign) and isinstance(call, doc.Call) and isinstance(call.func, doc.Attribute)):
             continue
-        if call.func.attr in _AXIS_CONSTRUCTORS and isinstance(stmt.targets[0], doc.Name):
+        if call.func.attr in _DECLARATIONS and isinstance(stmt.targets[0], doc.Name):
             name = doc.Constant(stmt.targets[0].id, None, *_where(call))
             call.keywords.append(doc.keyword("name", name))
 
@@ -117,8 +139,9 @@ def _drop_ignored_attributes(func: doc.FunctionDef) -> None:
 
 @dispatch.register(token=TOKEN, type_name="FunctionDef")
 def _visit_function_def(parser: Parser, node: doc.FunctionDef) -> None:
-    _pass_axis_names(node)
+    _pass_names(node)
     _drop_ignored_attributes(node)
+    _check_iterator_names(parser, node)
     place = _where(node.decorator_list[-1])
     # becomes @S.prim_func(s_tir=True), the flag that TVM's visitor looks for
     s_tir = doc.keyword("s_tir", doc.Constant(True, None, *place))

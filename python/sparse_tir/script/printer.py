@@ -7,6 +7,7 @@ expressions, which TVM prints with consistent names; then the Python AST of that
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Any
 
 import tvm
@@ -113,10 +114,10 @@ class _ToSparseScript(ast.NodeTransformer):
             return func
         head = [_statement(source) for source in self.axes.values()]
         taken = {a.arg for a in func.args.args}
+        matches = {a.arg: self._match(a, taken) for a in list(func.args.args) if a.arg in self.buffers}
+        head += [matches[name] for name in self.buffers]  # in the order in which they were declared
         for arg in func.args.args:
-            if arg.arg in self.buffers:  # becomes a handle, matched at the head
-                head.append(self._match(arg, taken))
-            elif isinstance(arg.annotation, ast.Call) and ast.unparse(arg.annotation.func) == "T.Buffer":
+            if isinstance(arg.annotation, ast.Call) and ast.unparse(arg.annotation.func) == "T.Buffer":
                 # quoted, a shape is evaluated later: it may precede the scalar parameter that it uses
                 shape: Any = arg.annotation.args[0]
                 shape.elts = [e if isinstance(e, ast.Constant) else ast.Constant(ast.unparse(e)) for e in shape.elts]
@@ -127,9 +128,9 @@ class _ToSparseScript(ast.NodeTransformer):
 
     def _match(self, arg: ast.arg, taken: set[str]) -> Any:
         name = arg.arg
-        handle = next(h for h in (name.lower(), f"{name}_handle", f"{name}_handle_") if h not in taken - {name})
-        if handle == name:
-            handle = f"{name}_handle"
+        candidates = itertools.chain([name.lower()], (f"{name}_handle{'_' * n}" for n in itertools.count()))
+        handle = next(h for h in candidates if h not in taken)
+        taken.add(handle)
         axes, dtype, default = self.buffers[name]
         arg.arg, arg.annotation = handle, _expression("T.handle")
         extra = "" if default == "0" else f", default={default}"

@@ -1,5 +1,9 @@
 #include "coordinates.h"
 
+#include "divisions.h"
+
+#include "../../analysis/index.h"
+
 namespace sparse_tir {
 namespace lower_sparse_iter {
 using namespace tir;
@@ -83,15 +87,10 @@ Expr Coordinates::IsNotPadding(const Axis& axis) const {
 }
 
 Expr Coordinates::Index(const Scope& scope, const Expr& e) const {
-  if (auto it = coordinates_.find(e.get()); it != coordinates_.end()) return it->second;
-  if (auto imm = e.as<IntImm>()) return Int64(imm.value().value());
-  auto in = [&](const Expr& x) { return Index(scope, x); };
-  if (auto x = e.as<Add>()) return in(x.value().a()) + in(x.value().b());
-  if (auto x = e.as<Sub>()) return in(x.value().a()) - in(x.value().b());
-  if (auto x = e.as<Mul>()) return in(x.value().a()) * in(x.value().b());
-  if (auto x = e.as<FloorDiv>()) return FloorDivide(in(x.value().a()), in(x.value().b()));
-  if (auto x = e.as<FloorMod>()) return FloorModulo(in(x.value().a()), in(x.value().b()));
-  return Wide(Value(scope, e));
+  return SafeDivisions(WidenIndex(e, [&](const Expr& leaf) {
+    auto it = coordinates_.find(leaf.get());
+    return it == coordinates_.end() ? Wide(Value(scope, leaf)) : it->second;
+  }));
 }
 
 Coordinates Coordinates::WithSearches(Searches* searches) const {

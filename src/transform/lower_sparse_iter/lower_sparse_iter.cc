@@ -153,9 +153,18 @@ class IterationLowering {
   const Storage& storage_;
 };
 
+void RefuseUnboundHandles(const PrimFunc& func) {
+  for (const Var& p : func.params()) {
+    if (p.ty().as<BufferType>() || p.ty().as<PrimType>()) continue;
+    Refuse({"ST203", "parameter `" + std::string(p.name()) + "`", "a handle that no axis and no buffer uses",
+            "S.match_sparse_buffer(" + std::string(p.name()) + ", ..)", "bind it, or leave it out", p.span()});
+  }
+}
+
 PrimFunc LowerSparseIter(const PrimFunc& f) {
   RequireStage(f, "LowerSparseIter", names::kCoordinateStage);
   Verify(f);
+  RefuseUnboundHandles(f);
   Storage storage(f);
   IterationLowering lowering(storage);
   Array<Stmt> seq;

@@ -49,14 +49,15 @@ bool InitCanBePlaced(const Scope& scope, const SparseBuffer& buffer, const Buffe
       return false;
     }
   }
-  // A padded S axis needs its guard outside of the reduction: in a block above the innermost one.
+  // A padded S axis needs its guard outside of the reduction: in a block that ends before the first R iterator.
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].is_reduction || !IsPadded(own[i].axis)) continue;
-    bool opens_a_block = false;
-    for (size_t k = i + 1; k < own.size(); ++k) {
-      opens_a_block |= IsVariable(own[k].axis) && ParentOf(own[k].axis).value().same_as(own[i].axis);
+    bool closes = false, reduces = false;
+    for (size_t k = i + 1; k < own.size() && !closes; ++k) {
+      closes = IsVariable(own[k].axis) && ParentOf(own[k].axis).value().same_as(own[i].axis);
+      reduces |= !closes && own[k].is_reduction;
     }
-    if (!opens_a_block) return false;
+    if (!closes || reduces) return false;
   }
   return AllInRange(scope, buffer, store);
 }
