@@ -68,7 +68,9 @@ FIELDS: dict[str, frozenset[str]] = {
 
 def _wrong_tvm(found: str) -> ImportError:
     wanted = " ".join(f"{name}=={version}" for name, version in WHEELS.items())
-    return ImportError(f"[ST501] sparse_tir needs {wanted}, but {found}. Install them with: pip install {wanted}")
+    return ImportError(
+        f"[ST501] sparse_tir needs {wanted}, but {found}. Install them with: pip install {wanted}"
+    )
 
 
 def check_versions() -> None:

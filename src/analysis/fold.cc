@@ -87,7 +87,8 @@ std::optional<Fold> MatchFold(const BufferStore& store) {
 
 Expr Combine(const std::string& combiner, const Expr& a, const Expr& b) {
   if (combiner == "sum") return a + b;
-  if (combiner == "prod") return a * b;
+  // Not TVM's operator: it takes `NaN * 0` for 0.
+  if (combiner == "prod") return Call<Expr>(ST_GLOBAL("prim.Mul"), a, b, nullptr);
   if (combiner == "max") return Maximum(a, b);
   if (combiner == "min") return Minimum(a, b);
   Bug("no combiner `" + combiner + "`");

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tvm.tirx import PrimFunc
 
 from sparse_tir import errors
-from sparse_tir import script as S  # noqa: N812  the name that scripts give it
+from sparse_tir import script as S
 
 #: Axes and buffers of a CSR program with operands of one feature, and of one with several.
 CSR = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tvm
 from interpreted import code_of, f32, i32
-from tvm.script import tirx as T  # noqa: N812  the name that scripts give it
+from tvm.script import tirx as T
 from tvm.tirx import PrimFunc
 
 from sparse_tir.interpret import interpret

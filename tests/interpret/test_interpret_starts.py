@@ -12,7 +12,7 @@ import tvm
 from interpreted import code_of, f32, i32
 from numpy.typing import NDArray
 from tvm.s_tir import Schedule
-from tvm.script import tirx as T  # noqa: N812  the name that scripts give it
+from tvm.script import tirx as T
 from tvm.tirx import PrimFunc
 
 from sparse_tir.interpret import interpret

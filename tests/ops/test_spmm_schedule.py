@@ -13,7 +13,7 @@ from tvm.s_tir import Schedule
 
 import sparse_tir as st
 from sparse_tir.ops import spmm
-from sparse_tir.ops.prefetch import PREFETCH, insert_prefetch
+from sparse_tir.transform.prefetch import PREFETCH, insert_prefetch
 
 WIDTHS = [1, 2, 7, 8, 24, 33, 64, 100, 143, 256, 260, 520, 524, 1021]
 

@@ -101,7 +101,15 @@ class SparseFixedAxis(Axis):
     ) -> None:
         make = get_global_func("sparse_tir.ir.SparseFixedAxis")
         self.__init_handle_by_constructor__(
-            make, name, parent, as_index(length, idtype), as_index(width, idtype), indices, idtype, sorted, unique
+            make,
+            name,
+            parent,
+            as_index(length, idtype),
+            as_index(width, idtype),
+            indices,
+            idtype,
+            sorted,
+            unique,
         )
 
 
@@ -127,5 +135,14 @@ class SparseVariableAxis(Axis):
     ) -> None:
         make = get_global_func("sparse_tir.ir.SparseVariableAxis")
         self.__init_handle_by_constructor__(
-            make, name, parent, as_index(length, idtype), as_index(nnz, idtype), indptr, indices, idtype, sorted, unique
+            make,
+            name,
+            parent,
+            as_index(length, idtype),
+            as_index(nnz, idtype),
+            indptr,
+            indices,
+            idtype,
+            sorted,
+            unique,
         )

@@ -21,9 +21,9 @@ from ..runtime import Kernel, asarray, compile, resolve_target
 from ..runtime.operands import as_input, as_output, kernel_view
 from ..runtime.signature import main_function, signature_of
 from ..transform import lower
+from ..transform.prefetch import PREFETCH, insert_prefetch
 from .csr import CsrArguments, csr_arguments, like_operand, value_dtype
 from .kernels import KERNELS
-from .prefetch import PREFETCH, insert_prefetch
 
 #: Width of AVX-512 vectors, and how many vectors of sums one pass over a row keeps: more are not faster, and
 #: 1024 bytes no longer go on the stack.

@@ -122,7 +122,14 @@ def spmv(A: Any, x: Any, out: Any = None) -> Any:
     if m:
         chosen = kernel(str(dtype), arguments.idtype)
         chosen.entry(
-            arguments.data, kernel_view(operand), target, arguments.indptr, arguments.indices, m, n, matrix.nnz
+            arguments.data,
+            kernel_view(operand),
+            target,
+            arguments.indptr,
+            arguments.indices,
+            m,
+            n,
+            matrix.nnz,
         )
     if copy_back is not None:
         copy_back()

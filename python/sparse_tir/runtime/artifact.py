@@ -30,7 +30,9 @@ def save_kernel(kernel: Kernel, path: Path) -> Path:
         kernel.library.export_library(str(path))
     except (OSError, RuntimeError) as reason:
         found = f"{type(reason).__name__}: {reason}"
-        raise errors.error("ST505", f"save({str(path)!r})", found, "a writable place and a C++ compiler") from reason
+        raise errors.error(
+            "ST505", f"save({str(path)!r})", found, "a writable place and a C++ compiler"
+        ) from reason
     metadata = {**kernel.metadata, "sha256": _digest(path)}
     metadata_path(path).write_text(json.dumps(metadata, indent=1) + "\n", encoding="utf-8")
     return path
@@ -64,13 +66,17 @@ def load(path: str | Path) -> Kernel:
         hint = "compile or tune it again on this machine"
         raise errors.error("ST504", where, f"a kernel for {cpu}", f"one for {host_cpu()}", hint)
     if _digest(path) != metadata["sha256"]:
-        raise errors.error("ST505", where, "a library that its metadata does not describe", "the pair that save wrote")
+        raise errors.error(
+            "ST505", where, "a library that its metadata does not describe", "the pair that save wrote"
+        )
     library = tvm.runtime.load_module(str(path))
     signature = Signature.from_json(metadata["signature"])
     return Kernel(metadata["name"], signature, library["main"], library, metadata)
 
 
-def make_metadata(name: str, signature: Signature, target: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+def make_metadata(
+    name: str, signature: Signature, target: dict[str, Any], extra: dict[str, Any]
+) -> dict[str, Any]:
     """What a saved kernel says of itself."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -90,13 +96,17 @@ def _read_metadata(path: Path, where: str) -> dict[str, Any]:
     beside = metadata_path(path)
     for file in (path, beside):
         if not file.is_file():
-            raise errors.error("ST505", where, f"no file {str(file)!r}", "a library and its metadata beside it")
+            raise errors.error(
+                "ST505", where, f"no file {str(file)!r}", "a library and its metadata beside it"
+            )
     try:
         metadata = json.loads(beside.read_text(encoding="utf-8"))
     except ValueError as reason:
         raise errors.error("ST505", where, f"{beside.name}: {reason}", "metadata that save wrote") from reason
     if not isinstance(metadata, dict) or not isinstance(metadata.get("schema_version"), int):
-        raise errors.error("ST505", where, f"{beside.name} without schema_version", "metadata that save wrote")
+        raise errors.error(
+            "ST505", where, f"{beside.name} without schema_version", "metadata that save wrote"
+        )
     return metadata
 
 
@@ -105,7 +115,11 @@ def _check_versions(metadata: dict[str, Any], where: str) -> None:
     if schema != SCHEMA_VERSION:
         raise errors.error("ST506", where, f"schema {schema}", f"schema {SCHEMA_VERSION}", "compile it again")
     if metadata.get("versions") != WHEELS:
-        raise errors.error("ST506", where, f"versions {metadata.get('versions')}", str(WHEELS), "compile it again")
+        raise errors.error(
+            "ST506", where, f"versions {metadata.get('versions')}", str(WHEELS), "compile it again"
+        )
     missing = {"name", "target", "signature", "sha256"} - metadata.keys()
     if missing:
-        raise errors.error("ST505", where, f"metadata without {', '.join(sorted(missing))}", "metadata that save wrote")
+        raise errors.error(
+            "ST505", where, f"metadata without {', '.join(sorted(missing))}", "metadata that save wrote"
+        )

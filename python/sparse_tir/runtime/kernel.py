@@ -35,7 +35,12 @@ class Kernel:
     """
 
     def __init__(
-        self, name: str, signature: Signature, entry: Callable[..., Any], library: Any, metadata: Mapping[str, Any]
+        self,
+        name: str,
+        signature: Signature,
+        entry: Callable[..., Any],
+        library: Any,
+        metadata: Mapping[str, Any],
     ) -> None:
         self.name = name
         self.signature = signature
@@ -66,7 +71,9 @@ class Kernel:
         if policy not in ("validate", "trust"):
             raise errors.error("ST109", self.name, repr(policy), "'validate' or 'trust'")
         given = self._by_name(args, kwargs)
-        arrays = {p.name: as_input(given[p.name], p.dtype, name=p.name, where=self.name) for p in self._inputs()}
+        arrays = {
+            p.name: as_input(given[p.name], p.dtype, name=p.name, where=self.name) for p in self._inputs()
+        }
         scalars = self._scalars(given, arrays)
         finish = self._outputs(given, arrays, scalars)
         for parameter in self.signature.arrays:
@@ -106,7 +113,9 @@ class Kernel:
     def _by_name(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         names = [p.name for p in self.signature.parameters]
         if len(args) > len(names):
-            raise errors.error("ST157", self.name, f"{len(args)} arguments", f"at most {len(names)}: {', '.join(names)}")
+            raise errors.error(
+                "ST157", self.name, f"{len(args)} arguments", f"at most {len(names)}: {', '.join(names)}"
+            )
         given = dict(zip(names, args, strict=False))
         for name, value in kwargs.items():
             if name not in names or name in given:
@@ -184,7 +193,9 @@ class Kernel:
         raise errors.error(code, f"{self.name}: {parameter.name}", found, f"shape {shape} ({letters})")
 
 
-def check_axis(axis: AxisCheck, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, Any], where: str) -> None:
+def check_axis(
+    axis: AxisCheck, arrays: Mapping[str, NDArray[Any]], scalars: Mapping[str, Any], where: str
+) -> None:
     """Refuses structure arrays that are not what the axis declares (ST102 to ST105, ST108)."""
     n_parents, nnz, length = (evaluate(e, scalars) for e in (axis.n_parents, axis.nnz, axis.length))
     if axis.indptr is not None:
@@ -199,7 +210,13 @@ def check_axis(axis: AxisCheck, arrays: Mapping[str, NDArray[Any]], scalars: Map
     if axis.indices is not None:
         is_padded = axis.width is not None
         indices = validate_indices(
-            arrays[axis.indices], length, where, is_padded, name=axis.indices, what=axis.name, start=int(indptr[0])
+            arrays[axis.indices],
+            length,
+            where,
+            is_padded,
+            name=axis.indices,
+            what=axis.name,
+            start=int(indptr[0]),
         )
         check_declared(
             indptr,

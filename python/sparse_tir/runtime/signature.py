@@ -80,7 +80,8 @@ class Signature:
     def from_json(data: Mapping[str, Any]) -> Signature:
         """The signature that `to_json` wrote."""
         parameters = tuple(
-            Parameter(**{**p, "shape": None if p["shape"] is None else tuple(p["shape"])}) for p in data["parameters"]
+            Parameter(**{**p, "shape": None if p["shape"] is None else tuple(p["shape"])})
+            for p in data["parameters"]
         )
         return Signature(parameters, tuple(AxisCheck(**a) for a in data["axes"]))
 
@@ -104,7 +105,9 @@ def signature_of(program: PrimFunc, lowered: PrimFunc) -> Signature:
         if is_buffer_var(param):
             shape = tuple(_extent(e) for e in param.ty.shape)
             dtype = str(param.ty.dtype.dtype)
-            parameters.append(Parameter(param.name, dtype, shape, param.name in written, param.name in structure))
+            parameters.append(
+                Parameter(param.name, dtype, shape, param.name in written, param.name in structure)
+            )
         else:
             parameters.append(Parameter(param.name, str(param.ty.dtype), None))
     return Signature(tuple(parameters), axes)
@@ -144,7 +147,9 @@ def _extent(expr: Expr) -> Extent:
     for symbol, kind in (("+", tirx.Add), ("-", tirx.Sub), ("*", tirx.Mul)):
         if isinstance(expr, kind):
             return [symbol, _extent(expr.a), _extent(expr.b)]
-    raise errors.error("ST507", "st.compile: shape of a parameter", f"{expr}", "sums and products of scalar parameters")
+    raise errors.error(
+        "ST507", "st.compile: shape of a parameter", f"{expr}", "sums and products of scalar parameters"
+    )
 
 
 def _axes_of(program: PrimFunc) -> tuple[AxisCheck, ...]:

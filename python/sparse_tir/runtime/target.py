@@ -49,7 +49,9 @@ def resolve_target(target: Any = None) -> Target:
     except (ValueError, TypeError, RuntimeError) as reason:
         raise errors.error("ST503", "target", f"{target!r} ({_last_line(reason)})", "llvm") from reason
     if str(made.kind.name) != "llvm":
-        raise errors.error("ST503", "target", f"kind {made.kind.name!r}", "llvm", "other kinds are not available yet")
+        raise errors.error(
+            "ST503", "target", f"kind {made.kind.name!r}", "llvm", "other kinds are not available yet"
+        )
     return made
 
 

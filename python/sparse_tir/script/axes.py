@@ -107,7 +107,9 @@ def sparse_variable(
     indptr, indices = _pair(where, "(indptr, indices)", data)
     pointers = _structure(where, indptr, parent.positions + 1, idtype)
     columns = _structure(where, indices, nnz, idtype)
-    return I.meta_var(SparseVariableAxis(name, parent, length, nnz, pointers, columns, idtype, sorted, unique))
+    return I.meta_var(
+        SparseVariableAxis(name, parent, length, nnz, pointers, columns, idtype, sorted, unique)
+    )
 
 
 def _check(where: str, parent: Any, idtype: str, may_be_root: bool = False) -> None:
@@ -157,5 +159,7 @@ def _structure(where: str, param: Any, count: Expr, idtype: str) -> Var:
     known = matched[param.name]
     if str(known.ty.dtype.dtype) != idtype or not structural_equal(known.ty.shape[0], count):
         found = f"`{param.name}` as {known.ty.dtype.dtype} of {known.ty.shape[0]} and as {idtype} of {count}"
-        raise errors.error("ST202", where, found, "one dtype and one length for an array that several axes use")
+        raise errors.error(
+            "ST202", where, found, "one dtype and one length for an array that several axes use"
+        )
     return known

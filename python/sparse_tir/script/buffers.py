@@ -43,7 +43,9 @@ def match_sparse_buffer(
     if not axes or not all(isinstance(a, Axis) for a in axes):
         raise errors.error("ST203", f"{where}: axes", f"{axes!r}", "at least one axis")
     if not isinstance(handle, Var) or is_buffer_var(handle):
-        raise errors.error("ST203", where, f"{handle!r}", "a parameter of type T.handle that is not matched yet")
+        raise errors.error(
+            "ST203", where, f"{handle!r}", "a parameter of type T.handle that is not matched yet"
+        )
     if handle.name in scope.matched:
         raise errors.error("ST203", where, f"`{handle.name}` matched twice", "one buffer per parameter")
     if dtype not in _DTYPES:
@@ -64,4 +66,6 @@ def _constant(where: str, value: Any, dtype: str) -> Expr:
     try:
         return tvm.tirx.const(number, dtype)
     except (TypeError, ValueError, OverflowError) as reason:
-        raise errors.error("ST203", f"{where}: default", f"{value!r}", f"a number that {dtype} can hold") from reason
+        raise errors.error(
+            "ST203", f"{where}: default", f"{value!r}", f"a number that {dtype} can hold"
+        ) from reason

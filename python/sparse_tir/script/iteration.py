@@ -31,7 +31,7 @@ def _register_position_op() -> None:
 _register_position_op()
 
 
-class iter:
+class iter:  # noqa: N801  the construct of the language
     """Run a body once per stored position of ``axes``, outermost first.
 
     Parameters
@@ -81,7 +81,9 @@ def _check_header(name: str, axes: list[Any], kinds: Any) -> None:
         raise errors.error("ST204", where, f"{len(axes)} axes and kinds {kinds!r}", "one letter per axis")
     for letter in kinds:
         if letter not in _KINDS:
-            raise errors.error("ST205", where, f"{letter!r} in kinds {kinds!r}", "S (spatial) or R (reduction)")
+            raise errors.error(
+                "ST205", where, f"{letter!r} in kinds {kinds!r}", "S (spatial) or R (reduction)"
+            )
     for number, axis in enumerate(axes):
         if any(axis.same_as(other) for other in axes[:number]):
             raise errors.error("ST206", where, f"axis `{axis.name}` twice", "every axis once")

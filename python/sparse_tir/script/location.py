@@ -23,7 +23,9 @@ def raise_at(source: Source, node: doc.AST, error: Exception | str) -> NoReturn:
         text = " ".join(str(error).split()) or type(error).__name__
         kind, message = ScriptError, f"[ST201] script\n  found:    {text}"
     line, column, _, _ = source.location(node)
-    located = kind(f"{message}\n  at:       {source.source_name}:{line}:{column}{_excerpt(source, line, column)}")
+    located = kind(
+        f"{message}\n  at:       {source.source_name}:{line}:{column}{_excerpt(source, line, column)}"
+    )
     raise located from (error if isinstance(error, Exception) else None)
 
 

@@ -76,7 +76,9 @@ def _parse(program: Any, variables: dict[str, Any]) -> Any:
             raise
         except Exception as reason:  # Python's own, or what TVM raises when nothing was built
             text = " ".join(str(reason).split()) or type(reason).__name__
-            raise errors.error("ST201", "script", text, "one function under @S.prim_func, or a module") from reason
+            raise errors.error(
+                "ST201", "script", text, "one function under @S.prim_func, or a module"
+            ) from reason
     module = result if isinstance(result, tvm.IRModule) else tvm.IRModule.from_expr(result)
     try:
         for func in module.functions.values():
@@ -95,12 +97,20 @@ def _check_iterator_names(parser: Parser, node: doc.AST) -> None:
             call, target = item.context_expr, item.optional_vars
             if not isinstance(call, doc.Call) or getattr(call.func, "attr", "") not in ("iter", "sp_iter"):
                 continue
-            kinds, name = [a.value if isinstance(a, doc.Constant) else None for a in [*call.args[1:], None, None][:2]]
+            kinds, name = [
+                a.value if isinstance(a, doc.Constant) else None for a in [*call.args[1:], None, None][:2]
+            ]
             given = len(target.elts) if isinstance(target, doc.List | doc.Tuple) else None
-            listed = len(call.args[0].elts) if call.args and isinstance(call.args[0], doc.List | doc.Tuple) else None
+            listed = (
+                len(call.args[0].elts)
+                if call.args and isinstance(call.args[0], doc.List | doc.Tuple)
+                else None
+            )
             if isinstance(kinds, str) and given is not None and given != len(kinds) and listed == len(kinds):
                 found = f"{given} names for {listed} axes"
-                parser.report_error(target, errors.error("ST204", f"S.iter {name!r}", found, "one name per axis"))
+                parser.report_error(
+                    target, errors.error("ST204", f"S.iter {name!r}", found, "one name per axis")
+                )
 
 
 def _begin_function() -> None:
@@ -115,7 +125,11 @@ def _pass_names(func: doc.FunctionDef) -> None:
     """``I = S.dense_fixed(m)`` becomes ``I = S.dense_fixed(m, name="I")``."""
     for stmt in func.body:
         call = getattr(stmt, "value", None)
-        if not (isinstance(stmt, doc.Assign) and isinstance(call, doc.Call) and isinstance(call.func, doc.Attribute)):
+        if not (
+            isinstance(stmt, doc.Assign)
+            and isinstance(call, doc.Call)
+            and isinstance(call.func, doc.Attribute)
+        ):
             continue
         if call.func.attr in _DECLARATIONS and isinstance(stmt.targets[0], doc.Name):
             name = doc.Constant(stmt.targets[0].id, None, *_where(call))
@@ -125,7 +139,9 @@ def _pass_names(func: doc.FunctionDef) -> None:
 def _drop_ignored_attributes(func: doc.FunctionDef) -> None:
     for stmt in func.body:
         call = getattr(stmt, "value", None)
-        if not (isinstance(stmt, doc.Expr) and isinstance(call, doc.Call) and isinstance(call.func, doc.Attribute)):
+        if not (
+            isinstance(stmt, doc.Expr) and isinstance(call, doc.Call) and isinstance(call.func, doc.Attribute)
+        ):
             continue
         if call.func.attr == "func_attr" and isinstance(call.args[0], doc.Dict):
             attributes = call.args[0]

@@ -87,7 +87,16 @@ def _describe(func: Any) -> Any:
         ]
         axes = [names_of.of(a) for a in block.annotations[names.AXES]]
         declared = [_describe_axis(names_of, name, axis) for axis, name in names_of.pairs]
-        fields = "iter_vars reads writes name_hint body init alloc_buffers match_buffers".split()
+        fields = [
+            "iter_vars",
+            "reads",
+            "writes",
+            "name_hint",
+            "body",
+            "init",
+            "alloc_buffers",
+            "match_buffers",
+        ]
         return SBlock(*[getattr(block, f) for f in fields], {_DESCRIPTION: [declared, axes, buffers]})
 
     attrs = {k: v for k, v in func.attrs.items() if k not in (names.STAGE, "tirx.noalias")}
@@ -106,7 +115,7 @@ def _expression(source: str) -> Any:
 class _ToSparseScript(ast.NodeTransformer):
     """``T.sblock`` with a description becomes ``S.iter``; axes and buffers are declared at the head."""
 
-    def visit_FunctionDef(self, func: ast.FunctionDef) -> ast.FunctionDef:  # noqa: N802
+    def visit_FunctionDef(self, func: ast.FunctionDef) -> ast.FunctionDef:
         self.axes: dict[str, str] = {}
         self.buffers: dict[str, tuple[list[str], str, str]] = {}
         self.generic_visit(func)
@@ -120,7 +129,9 @@ class _ToSparseScript(ast.NodeTransformer):
             if isinstance(arg.annotation, ast.Call) and ast.unparse(arg.annotation.func) == "T.Buffer":
                 # quoted, a shape is evaluated later: it may precede the scalar parameter that it uses
                 shape: Any = arg.annotation.args[0]
-                shape.elts = [e if isinstance(e, ast.Constant) else ast.Constant(ast.unparse(e)) for e in shape.elts]
+                shape.elts = [
+                    e if isinstance(e, ast.Constant) else ast.Constant(ast.unparse(e)) for e in shape.elts
+                ]
         func.decorator_list = [_expression("S.prim_func")]
         attrs = [s for s in func.body if isinstance(s, ast.Expr) and "func_attr" in ast.unparse(s)]
         func.body = attrs + head + [s for s in func.body if s not in attrs]
@@ -136,7 +147,7 @@ class _ToSparseScript(ast.NodeTransformer):
         extra = "" if default == "0" else f", default={default}"
         return _statement(f"{name} = S.match_sparse_buffer({handle}, ({', '.join(axes)},), {dtype!r}{extra})")
 
-    def visit_With(self, node: ast.With) -> ast.With:  # noqa: N802
+    def visit_With(self, node: ast.With) -> ast.With:
         self.generic_visit(node)
         opener: Any = node.items[0].context_expr
         if ast.unparse(opener) == "T.init()":
@@ -172,14 +183,20 @@ class _ToSparseScript(ast.NodeTransformer):
             buffer, axes, dtype, default = entry.elts
             text = ast.unparse(default)
             is_zero = text in ("0", "0.0") or text.endswith(("(0)", "(0.0)"))
-            self.buffers[ast.unparse(buffer)] = [a.value for a in axes.elts], dtype.value, "0" if is_zero else text
+            self.buffers[ast.unparse(buffer)] = (
+                [a.value for a in axes.elts],
+                dtype.value,
+                "0" if is_zero else text,
+            )
 
 
 def _axis_source(entry: list[Any]) -> str:
     kind = entry[0].value
     parent, length, *structure, idtype, is_sorted, is_unique = [ast.unparse(e) for e in entry[1:]]
     parent = entry[1].value or "None"
-    flags = "".join(f", {k}=False" for k, v in (("sorted", is_sorted), ("unique", is_unique)) if v in ("False", "0"))
+    flags = "".join(
+        f", {k}=False" for k, v in (("sorted", is_sorted), ("unique", is_unique)) if v in ("False", "0")
+    )
     if kind == "dense_fixed":
         return f"S.dense_fixed({length}, {idtype})"
     size, *arrays = structure

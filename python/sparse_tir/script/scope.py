@@ -37,7 +37,9 @@ def current_scope(what: str) -> FunctionScope:
     """The scope of the function being parsed; ``what`` is the construct that asks."""
     scope = _SCOPE.get()
     if scope is None:
-        raise errors.error("ST208", what, "a call outside of @S.prim_func", "a call inside of a parsed function")
+        raise errors.error(
+            "ST208", what, "a call outside of @S.prim_func", "a call inside of a parsed function"
+        )
     return scope
 
 

@@ -38,7 +38,9 @@ class Stages:
         position = lower(program, "position")
         return Stages(program, position, lower(position, "loop"), compile(program))
 
-    def run(self, way: str, arguments: Mapping[str, Any], *, policy: str = "validate") -> dict[str, NDArray[Any]]:
+    def run(
+        self, way: str, arguments: Mapping[str, Any], *, policy: str = "validate"
+    ) -> dict[str, NDArray[Any]]:
         """The outputs of one way; the arguments stay as they are."""
         given = fresh(arguments)
         outputs = [p.name for p in self.kernel.signature.arrays if p.is_output]
@@ -47,7 +49,9 @@ class Stages:
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OutOfRangeWriteWarning)
-                interpret({"interpreter": self.program, "position": self.position, "loop": self.loop}[way], **given)
+                interpret(
+                    {"interpreter": self.program, "position": self.position, "loop": self.loop}[way], **given
+                )
         for name, value in given.items():
             if name not in outputs and isinstance(value, np.ndarray):
                 assert np.array_equal(value, arguments[name], equal_nan=value.dtype.kind == "f"), name

@@ -82,7 +82,11 @@ class _ProgramDrawer:
         return axis
 
     def _stored(self, parent: AxisText | None) -> AxisText:
-        kinds = ["sparse_fixed"] if parent is None else ["sparse_variable"] * 2 + ["sparse_fixed", "dense_variable"]
+        kinds = (
+            ["sparse_fixed"]
+            if parent is None
+            else ["sparse_variable"] * 2 + ["sparse_fixed", "dense_variable"]
+        )
         kind, name = self.rng.choice(kinds), self._name("A")
         is_dense = kind == "dense_variable"
         if kind == "sparse_fixed":
@@ -193,7 +197,9 @@ class _ProgramDrawer:
         """An output that the iterators can write: over stored axes of theirs, or over dense axes."""
         self._own_subscripts = getattr(self, "_own_subscripts", {})
         iterators = iterators_of(stack)
-        leaves = [it for it in iterators if it.axis.is_stored and set(it.axis.chain) <= {i.axis for i in iterators}]
+        leaves = [
+            it for it in iterators if it.axis.is_stored and set(it.axis.chain) <= {i.axis for i in iterators}
+        ]
         drawer = SubscriptDrawer(self.rng, iterators, [])
         if leaves and self._chance(0.35):
             chain = self.rng.choice(leaves).axis.chain
@@ -268,7 +274,9 @@ class _ProgramDrawer:
     def _operand_dtype(self) -> str:
         if self._chance(0.8):
             return self.dtype
-        return self.rng.choice(["int32", "int64"] if self.dtype.startswith("int") else ["int32", "float32", "float64"])
+        return self.rng.choice(
+            ["int32", "int64"] if self.dtype.startswith("int") else ["int32", "float32", "float64"]
+        )
 
     def _default(self) -> str:
         return self.rng.choice(["0", "0", "0", "1", "-2"])

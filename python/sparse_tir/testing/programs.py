@@ -49,7 +49,9 @@ class Value:
         """Its text in ``dtype``. Magnitudes: signs become plus, a choice or an extreme becomes a sum."""
         parts = [part.render(dtype, magnitude) for part in self.parts]
         if self.kind == "load" and self.buffer is not None:
-            return self.text if self.buffer.dtype_in(magnitude) == dtype else f'T.cast({self.text}, "{dtype}")'
+            return (
+                self.text if self.buffer.dtype_in(magnitude) == dtype else f'T.cast({self.text}, "{dtype}")'
+            )
         if self.kind == "number":
             return _constant(self.text.lstrip("-") if magnitude else self.text, dtype)
         if self.kind == "coordinate":
@@ -103,7 +105,9 @@ class Start:
     def render(self, dtype: str, magnitude: bool) -> str:
         """Its text."""
         number = self.number.lstrip("-") if magnitude else self.number
-        return f"{self.statement.element} = {_constant('0' if magnitude and number == 'inf' else number, dtype)}"
+        return (
+            f"{self.statement.element} = {_constant('0' if magnitude and number == 'inf' else number, dtype)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -191,9 +195,7 @@ def _declaration(buffer: Buffer, magnitude: bool) -> str:
     axes = ", ".join(axis.name for axis in buffer.axes)
     default = buffer.default.lstrip("-") if magnitude and buffer.role == "operand" else buffer.default
     tail = "" if default == "0" else f", default={default}"
-    return (
-        f'{buffer.name} = S.match_sparse_buffer({buffer.handle}, ({axes},), "{buffer.dtype_in(magnitude)}"{tail})'
-    )
+    return f'{buffer.name} = S.match_sparse_buffer({buffer.handle}, ({axes},), "{buffer.dtype_in(magnitude)}"{tail})'
 
 
 def iterators_of(stack: Sequence[Sequence[Bound]]) -> list[Bound]:

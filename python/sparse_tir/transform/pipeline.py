@@ -13,7 +13,6 @@ from .. import errors
 from ..ir import names
 from . import passes
 
-
 LOOPS = "loop"
 STAGES = (names.COORDINATE_STAGE, names.POSITION_STAGE, LOOPS)
 
@@ -84,5 +83,7 @@ def lower(program: PrimFunc | tvm.IRModule, stage: str = LOOPS) -> tvm.IRModule:
 def _common_stage(module: tvm.IRModule) -> str:
     stages = {stage_of(f) for f in module.functions.values() if isinstance(f, PrimFunc)}
     if len(stages) != 1:
-        raise errors.error("ST420", "st.lower", f"functions at the stages {sorted(stages)}", "functions at one stage")
+        raise errors.error(
+            "ST420", "st.lower", f"functions at the stages {sorted(stages)}", "functions at one stage"
+        )
     return stages.pop()
