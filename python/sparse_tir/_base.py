@@ -46,6 +46,7 @@ FIELDS: dict[str, frozenset[str]] = {
         "prim.And": "a b",
         "prim.Or": "a b",
         "prim.Not": "a",
+        "prim.Select": "condition true_value false_value",
         "ir.Op": "name",
         "ir.Call": "op",
         "ir.TensorRegion": "source",

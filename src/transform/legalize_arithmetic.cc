@@ -10,7 +10,7 @@
 //  * integer division by zero gives 0, and by -1 it negates with wrapping: the machine would trap.
 //
 // Subscripts and searched positions are left alone: addresses are int64 and do not overflow.
-#include "../tvm_view/visit.h"
+#include "divisions.h"
 #include "pass.h"
 
 namespace sparse_tir {
@@ -46,13 +46,29 @@ Expr Opaque(const Expr& e) {
   return Call<Expr>(ST_GLOBAL("prim.bitwise_or"), e, UnknownZero(t), nullptr);
 }
 
-// Evaluates `e` once in `use`. TVM may bind a variable again, to a value whose bounds it knows better by then, and stops
-// if they differ: so it must not know any.
-Expr WithValue(const Expr& e, const char* name, const std::function<Expr(const Expr&)>& use) {
-  if (IsSimple(e)) return use(e);
-  Var v = MakeVar(name, e.ty());
-  return Call<Expr>(ST_GLOBAL("prim.Let"), v, Opaque(e), use(v), nullptr);
-}
+// Names for values that a store uses several times. They are bound before the store; where a choice may leave a part
+// unevaluated, its values are repeated instead. (Not `Let`: TVM's elimination of common subexpressions fails on nested
+// ones.)
+class Temporaries {
+ public:
+  Expr Once(const Expr& e, const char* name) {
+    if (IsSimple(e) || choices_ > 0) return e;
+    Var v = MakeVar(name, e.ty());
+    binds_.push_back(Call<Stmt>(ST_GLOBAL("tirx.Bind"), v, Opaque(e), nullptr));
+    return v;
+  }
+  void EnterChoice() { ++choices_; }
+  void LeaveChoice() { --choices_; }
+  Stmt Before(const Stmt& store) const {
+    Array<Stmt> seq = binds_;
+    seq.push_back(store);
+    return MakeSeq(seq);
+  }
+
+ private:
+  Array<Stmt> binds_;
+  int choices_ = 0;
+};
 
 // ---- integers
 // The operation in twice the width, where it is exact: what TVM and LLVM (whose unsigned operations must not overflow
@@ -66,31 +82,26 @@ Expr Wrapping(const Expr& a, const Expr& b, const Binary& op, int wide_code = kD
 // The outer choices are made on an opaque divisor: TVM evaluates both sides of a selection, but simplifies each under its
 // condition, which would take the inner guard away.
 Expr SafeQuotient(const Expr& x, const Expr& y, bool is_quotient, const Binary& op) {
-  Expr zero = IntLit(0, x.ty()), one = IntLit(1, x.ty()), hidden = Opaque(y);
-  if (!IsSigned(x)) return MakeSelect(Equal(hidden, zero), zero, op(x, MakeSelect(Equal(y, zero), one, y)));
+  Expr zero = IntLit(0, x.ty()), hidden = Opaque(y);
+  Expr quotient = op(x, NonTrapping(y));
+  if (!IsSigned(x)) return MakeSelect(Equal(hidden, zero), zero, quotient);
   Expr minus_one = IntLit(-1, x.ty());
   Expr negated = is_quotient ? Wrapping(zero, x, [](const Expr& p, const Expr& q) { return p - q; }) : zero;
-  Expr quotient = op(x, MakeSelect(Equal(y, zero) || Equal(y, minus_one), one, y));
   return MakeSelect(Equal(hidden, zero), zero, MakeSelect(Equal(hidden, minus_one), negated, quotient));
 }
 
-Expr SafeDivision(const Expr& a, const Expr& b, bool is_quotient, const Binary& op) {
-  if (auto imm = b.as<IntImm>(); imm && imm.value().value() != 0 && imm.value().value() != -1) return op(a, b);
-  return WithValue(a, "dividend", [&](const Expr& x) {
-    return WithValue(b, "divisor", [&](const Expr& y) { return SafeQuotient(x, y, is_quotient, op); });
-  });
+Expr SafeDivision(const Expr& a, const Expr& b, bool is_quotient, const Binary& op, Temporaries* temporaries) {
+  if (CannotTrap(b)) return op(a, b);
+  return SafeQuotient(temporaries->Once(a, "dividend"), temporaries->Once(b, "divisor"), is_quotient, op);
 }
 
 // ---- floats
 // Not `x != x`: TVM's simplifier takes that for false.
 Expr IsNaN(const Expr& x) { return Call<Expr>(ST_GLOBAL("tirx.isnan"), x, nullptr); }
 
-Expr PropagatingNaN(const Expr& a, const Expr& b, bool is_max) {
-  return WithValue(a, "lhs", [&](const Expr& x) {
-    return WithValue(b, "rhs", [&](const Expr& y) {
-      return MakeSelect((is_max ? x > y : x < y) || IsNaN(x), x, y);
-    });
-  });
+Expr PropagatingNaN(const Expr& a, const Expr& b, bool is_max, Temporaries* temporaries) {
+  Expr x = temporaries->Once(a, "lhs"), y = temporaries->Once(b, "rhs");
+  return MakeSelect((is_max ? x > y : x < y) || IsNaN(x), x, y);
 }
 
 // A factor that TVM might find to be 0 and multiply away: a constant, also one that a guard may choose, and what is
@@ -148,42 +159,52 @@ Expr LegalProduct(const Mul& n) {
   if (IsInteger(n)) return Wrapping(n.a(), n.b(), op, DTypeOf(n).code);
   return IsFloat(n) ? KeptFactor(n.a()) * KeptFactor(n.b()) : Expr(n);
 }
-Expr LegalQuotient(const Div& n) {
-  auto op = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncDiv"), p, q, nullptr); };
-  if (IsInteger(n)) return SafeDivision(n.a(), n.b(), true, op);
-  return IsFloat(n) ? Call<Expr>(ST_GLOBAL("prim._OpDiv"), KeptFactor(n.a()), KeptFactor(n.b()), nullptr) : Expr(n);
-}
-template <typename Node>
-Expr LegalExtreme(const Node& n, bool is_max) {
-  return IsFloat(n) ? PropagatingNaN(n.a(), n.b(), is_max) : Expr(n);
-}
-template <typename Node>
-Expr LegalDivision(const Node& n, bool is_quotient, const Binary& op) {
-  return IsInteger(n) ? SafeDivision(n.a(), n.b(), is_quotient, op) : Expr(n);
-}
 template <typename Node>
 Expr LegalComparison(const Node& n, const Binary& op) {
   return IsFloat(n.a()) ? op(n.a(), n.b()) : Expr(n);
 }
+Expr FloatQuotient(const Expr& a, const Expr& b) {
+  return Call<Expr>(ST_GLOBAL("prim._OpDiv"), KeptFactor(a), KeptFactor(b), nullptr);
+}
 
-Expr LegalValue(const Expr& value) {
+// A call; of if_then_else one branch is evaluated.
+ffi::Expected<Any> LegalCall(const CallExpr& n, ffi::StructuralMutatorObj* mutator, Temporaries* temporaries) {
+  auto op = n.op().as<Op>();
+  bool is_choice = op && op.value().name() == "tirx.if_then_else";
+  if (is_choice) temporaries->EnterChoice();
+  ffi::Expected<Any> done = MutateDefault(n, mutator);
+  if (is_choice) temporaries->LeaveChoice();
+  return done;
+}
+
+Expr LegalValue(const Expr& value, Temporaries* t) {
+  using Mutator = ffi::StructuralMutatorObj*;
+  auto trunc_div = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncDiv"), p, q, nullptr); };
   auto trunc_mod = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncMod"), p, q, nullptr); };
   auto equal = [](const Expr& p, const Expr& q) { return Equal(Opaque(p), q); };
   auto unequal = [](const Expr& p, const Expr& q) { return NotEqual(Opaque(p), q) || Unordered(p, q); };
+  auto greater = [](const Expr& p, const Expr& q) { return Less(q, p); };
+  auto greater_equal = [](const Expr& p, const Expr& q) { return LessEqual(q, p); };
+  auto divide = [t](const auto& n, bool is_quotient, const Binary& op) {
+    return IsInteger(n) ? SafeDivision(n.a(), n.b(), is_quotient, op, t) : Expr(n);
+  };
+  auto extreme = [t](const auto& n, bool is_max) {
+    return IsFloat(n) ? PropagatingNaN(n.a(), n.b(), is_max, t) : Expr(n);
+  };
   return ffi::StructuralMutate(
-             value, [](const TensorLoad& n, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> { return Any(n); },
-             On<Add>(LegalSum), On<Sub>(LegalDifference), On<Mul>(LegalProduct), On<Div>(LegalQuotient),
-             On<Mod>([=](const Mod& n) { return LegalDivision(n, false, trunc_mod); }),
-             On<FloorDiv>([](const FloorDiv& n) { return LegalDivision(n, true, FloorDivide); }),
-             On<FloorMod>([](const FloorMod& n) { return LegalDivision(n, false, FloorModulo); }),
-             On<Max>([](const Max& n) { return LegalExtreme(n, true); }),
-             On<Min>([](const Min& n) { return LegalExtreme(n, false); }),
+             value, [](const TensorLoad& n, Mutator) -> ffi::Expected<Any> { return Any(n); },
+             [t](const CallExpr& n, Mutator m) { return LegalCall(n, m, t); },  //
+             On<Add>(LegalSum), On<Sub>(LegalDifference), On<Mul>(LegalProduct),
+             On<Div>([=](const Div& n) { return IsFloat(n) ? FloatQuotient(n.a(), n.b()) : divide(n, true, trunc_div); }),
+             On<Mod>([=](const Mod& n) { return divide(n, false, trunc_mod); }),
+             On<FloorDiv>([=](const FloorDiv& n) { return divide(n, true, FloorDivide); }),
+             On<FloorMod>([=](const FloorMod& n) { return divide(n, false, FloorModulo); }),
+             On<Max>([=](const Max& n) { return extreme(n, true); }),
+             On<Min>([=](const Min& n) { return extreme(n, false); }),
              On<LT>([](const LT& n) { return LegalComparison(n, Less); }),
              On<LE>([](const LE& n) { return LegalComparison(n, LessEqual); }),
-             On<GT>([](const GT& n) { return LegalComparison(n, [](const Expr& p, const Expr& q) { return Less(q, p); }); }),
-             On<GE>([](const GE& n) {
-               return LegalComparison(n, [](const Expr& p, const Expr& q) { return LessEqual(q, p); });
-             }),
+             On<GT>([=](const GT& n) { return LegalComparison(n, greater); }),
+             On<GE>([=](const GE& n) { return LegalComparison(n, greater_equal); }),
              On<EQ>([=](const EQ& n) { return LegalComparison(n, equal); }),
              On<NE>([=](const NE& n) { return LegalComparison(n, unequal); }),
              On<Not>([](const Not& n) { return Negated(n.a()); }))
@@ -200,7 +221,9 @@ PrimFunc LegalizeArithmetic(const PrimFunc& f) {
   Stmt body = ffi::StructuralMutate(f.body(),
                                     [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
                                       if (positions.count(s.buffer().get())) return Any(s);
-                                      return Any(Store(s.buffer(), LegalValue(s.value()), s.indices()));
+                                      Temporaries temporaries;
+                                      Expr value = LegalValue(s.value(), &temporaries);
+                                      return Any(temporaries.Before(Store(s.buffer(), value, s.indices())));
                                     })
                   .template cast<Stmt>();
   return WithBody(f, body);

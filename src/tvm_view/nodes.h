@@ -51,6 +51,10 @@ ST_BINARY(And)
 ST_BINARY(Or)
 #undef ST_BINARY
 ST_VIEW(Not, Expr, "prim.Not", 2, ST_FIELD(a, Expr))
+ST_VIEW(Select, Expr, "prim.Select", 2,
+        ST_FIELD(condition, Expr)
+        ST_FIELD(true_value, Expr)
+        ST_FIELD(false_value, Expr))
 ST_VIEW(Op, Expr, "ir.Op", 2, ST_FIELD(name, String))
 ST_VIEW(CallExpr, Expr, "ir.Call", 2, ST_FIELD(op, Expr))
 ST_VIEW(TensorRegion, Expr, "ir.TensorRegion", 2, ST_FIELD(source, Expr))

@@ -154,7 +154,7 @@ class _ProgramDrawer:
         stack = [*around, own]
         statements = [self._statement(stack, (buffer, subscripts))]
         if self._chance(0.15):
-            statements.append(self._statement(stack, (buffer, subscripts) if self._chance(0.3) else None))
+            statements.append(self._statement(stack, (buffer, subscripts) if self._chance(0.4) else None))
         starts = tuple(
             Start(s, self._start_number(s))
             for s in statements

@@ -65,7 +65,7 @@ class SubscriptDrawer:
         exact = self._exact(axis)
         if exact and self.rng.random() < 0.75:
             return self.rng.choice(exact)
-        if self.indices and depth < 2 and self.rng.random() < 0.4:
+        if self.indices and depth < 1 and self.rng.random() < 0.4:
             index = self.rng.choice(self.indices)
             return self._through(index, self.read(index.axes[0], depth=depth + 1))
         return self._affine(axis)

@@ -1,6 +1,6 @@
 #include "coordinates.h"
 
-#include "divisions.h"
+#include "../divisions.h"
 
 #include "../../analysis/index.h"
 

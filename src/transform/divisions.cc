@@ -1,20 +1,21 @@
 #include "divisions.h"
 
 namespace sparse_tir {
-namespace lower_sparse_iter {
 using namespace tir;
 
-namespace {
-bool IsHarmless(const Expr& divisor) {
-  auto imm = divisor.as<IntImm>();
-  return imm && imm.value().value() != 0 && imm.value().value() != -1;
+bool CannotTrap(const Expr& divisor) {
+  if (auto imm = divisor.as<IntImm>()) return imm.value().value() != 0 && imm.value().value() != -1;
+  auto select = divisor.as<Select>();
+  return select && SameExpr(divisor, NonTrapping(select.value().false_value()));
 }
 
-// No branch: TVM may move a division out of one.
-Expr NonZero(const Expr& divisor) {
-  Expr one = IntLit(1, divisor.ty());
-  return MakeSelect(Equal(divisor, IntLit(0, divisor.ty())) || Equal(divisor, IntLit(-1, divisor.ty())), one, divisor);
+Expr NonTrapping(const Expr& divisor) {
+  Expr one = IntLit(1, divisor.ty()), is_zero = Equal(divisor, IntLit(0, divisor.ty()));
+  if (DTypeOf(divisor).code == kDLUInt) return MakeSelect(is_zero, one, divisor);
+  return MakeSelect(is_zero || Equal(divisor, IntLit(-1, divisor.ty())), one, divisor);
 }
+
+namespace {
 
 // 0 where the divisor was 0, -1 where it was -1: the dividend has been divided by 1 there.
 Expr Correction(const Expr& divisor) {
@@ -28,8 +29,8 @@ ffi::Expected<Any> MakeSafe(const Node& n, ffi::StructuralMutatorObj* mutator, c
   if (done.is_err()) return done;
   Node node = std::move(done).value().template cast<Node>();
   Expr divisor = node.b();
-  if (IsHarmless(divisor)) return Any(node);
-  Expr result = Call<Expr>(ffi::Function::GetGlobalRequired(op), node.a(), NonZero(divisor), nullptr);
+  if (CannotTrap(divisor)) return Any(node);
+  Expr result = Call<Expr>(ffi::Function::GetGlobalRequired(op), node.a(), NonTrapping(divisor), nullptr);
   return Any(is_quotient ? result * Correction(divisor) : result);
 }
 }  // namespace
@@ -44,5 +45,4 @@ Expr SafeDivisions(const Expr& index) {
              [](const Mod& n, Mutator m) { return MakeSafe(n, m, "prim._OpTruncMod", false); })
       .template cast<Expr>();
 }
-}  // namespace lower_sparse_iter
 }  // namespace sparse_tir
