@@ -72,6 +72,8 @@ _FORMATS: dict[str, tuple[str, str, str, str, str]] = {
     ),
 }
 
+NAMES = tuple(_FORMATS)
+
 
 def text(name: str, features: int = FEATURES) -> str:
     """The script of a format's SpMM."""
