@@ -240,7 +240,10 @@ def test_bsr_spmm_in_legal_orders(order: tuple[str, ...]) -> None:
     for pattern in ("scattered", "nothing", "hub"):
         rng = np.random.default_rng(7)
         mask = dense_pattern(pattern, rng)
-        blocks, b = values(rng, (*mask.shape, 2, 3), "float32"), values(rng, (mask.shape[1], 3, FEAT), "float32")
+        blocks, b = (
+            values(rng, (*mask.shape, 2, 3), "float32"),
+            values(rng, (mask.shape[1], 3, FEAT), "float32"),
+        )
         given = compressed(mask, np.zeros(mask.shape, "float32"), "int32", 0)
         given["A"] = blocks[np.nonzero(mask)]
         given.update(B=b, C=poisoned((len(mask), 2, FEAT), "float32"))

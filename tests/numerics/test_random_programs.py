@@ -36,7 +36,11 @@ def test_every_way_of_running_a_random_program_agrees(seed: int) -> None:
     for number, (garbage, special) in enumerate(DATA):
         rng = np.random.default_rng([seed, number])
         given = draw_arguments(drawn, rng, garbage=garbage, specials=special)
-        sizes = interpret(bounds, **given.magnitudes) if bounds is not None and not (garbage and special) else None
+        sizes = (
+            interpret(bounds, **given.magnitudes)
+            if bounds is not None and not (garbage and special)
+            else None
+        )
         wanted = stages.run("interpreter", given.values)
         for way in ("position", "loop", "compiled"):
             found = stages.run(way, given.values, policy="trust" if garbage else "validate")

@@ -32,7 +32,7 @@ TABLE: dict[str, dict[str, list[str]]] = {
             "split upd 2 4; parallel upd_I 1",
             "reorder upd 1 2; parallel upd 2",
             "fuse upd 2 1; split upd 1 6",
-            "split upd 1 3; blockize upd 1",
+            "split upd 1 4; blockize upd 1",
         ],
         TVM_REFUSES: ["split upd 2 4; rfactor upd 2"],
     },
@@ -50,7 +50,12 @@ TABLE: dict[str, dict[str, list[str]]] = {
             "split upd 1 4; unroll upd 1; parallel upd 2",
             "split upd 1 4; reorder upd 2 3 1; fuse upd 2 1",
         ],
-        TVM_REFUSES: ["parallel upd 2", "vectorize upd 2", "blockize upd 1; parallel upd_o 1"],
+        TVM_REFUSES: [
+            "parallel upd 2",
+            "vectorize upd 2",
+            "blockize upd 1; parallel upd_o 1",
+            "split upd 1 3; blockize upd 1",
+        ],
         NOT_BUILT: ["rfactor upd 2"],
     },
     "csf": {
@@ -84,7 +89,7 @@ TABLE: dict[str, dict[str, list[str]]] = {
     },
     "ell": {
         RIGHT: [
-            "split upd 2 4; reorder upd 1 2; vectorize upd 1; parallel upd 4",
+            "split upd 2 4; vectorize upd 1; parallel upd 4",
             "rfactor upd 2",
             "blockize upd 1; decompose upd_o 1",
         ],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import errors
-from ..runtime import SparseMatrix
+from ..runtime import SparseMatrix, asarray
 from ..runtime.operands import is_torch, kernel_view
 
 SUPPORTED = ("float32", "float64", "int32", "int64")
@@ -60,6 +60,11 @@ def _prepare(matrix: SparseMatrix) -> CsrArguments:
         dtype=str(matrix.dtype),
         idtype=str(indices.dtype),
     )
+
+
+def sparse_operand(A: Any, where: str) -> SparseMatrix:
+    """The sparse operand of a call; a `SparseMatrix` keeps the policy that it was made with."""
+    return A if isinstance(A, SparseMatrix) else asarray(A, where=f"{where}(A)")
 
 
 def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:

@@ -17,12 +17,12 @@ from tvm.tirx import PrimFunc
 
 from .. import errors
 from .. import script as S
-from ..runtime import Kernel, asarray, compile, resolve_target
+from ..runtime import Kernel, compile, resolve_target
 from ..runtime.operands import as_input, as_output, kernel_view
 from ..runtime.signature import main_function, signature_of
 from ..transform import lower
 from ..transform.prefetch import PREFETCH, insert_prefetch
-from .csr import CsrArguments, csr_arguments, like_operand, value_dtype
+from .csr import CsrArguments, csr_arguments, like_operand, sparse_operand, value_dtype
 from .kernels import KERNELS
 
 #: Width of AVX-512 vectors, and how many vectors of sums one pass over a row keeps: more are not faster, and
@@ -258,7 +258,7 @@ def spmm(A: Any, X: Any, out: Any = None, *, kernel: Kernel | None = None) -> An
     [[2.0], [0.0], [4.0]]
     """
     where = "st.spmm"
-    matrix = asarray(A, where=f"{where}(A)")
+    matrix = sparse_operand(A, where)
     m, n = matrix.shape
     dtype = value_dtype(matrix.dtype, where)
     operand = as_input(X, dtype, (("n", n), "f"), name="X", where=where)

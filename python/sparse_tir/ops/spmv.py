@@ -11,11 +11,11 @@ from tvm.target import Target
 from tvm.tirx import PrimFunc
 
 from .. import script as S
-from ..runtime import Kernel, asarray, compile, resolve_target
+from ..runtime import Kernel, compile, resolve_target
 from ..runtime.operands import as_input, as_output, kernel_view
 from ..runtime.signature import main_function, signature_of
 from ..transform import lower
-from .csr import csr_arguments, like_operand, value_dtype
+from .csr import csr_arguments, like_operand, sparse_operand, value_dtype
 from .kernels import KERNELS
 
 #: Rows that one thread takes at a time.
@@ -112,7 +112,7 @@ def spmv(A: Any, x: Any, out: Any = None) -> Any:
     [2.0, 4.0]
     """
     where = "st.spmv"
-    matrix = asarray(A, where=f"{where}(A)")
+    matrix = sparse_operand(A, where)
     m, n = matrix.shape
     dtype = value_dtype(matrix.dtype, where)
     operand = as_input(x, dtype, (("n", n),), name="x", where=where)
