@@ -16,33 +16,33 @@ Expr NonTrapping(const Expr& divisor) {
 }
 
 namespace {
-
 // 0 where the divisor was 0, -1 where it was -1: the dividend has been divided by 1 there.
 Expr Correction(const Expr& divisor) {
   Expr zero = IntLit(0, divisor.ty()), one = IntLit(1, divisor.ty()), minus_one = IntLit(-1, divisor.ty());
   return MakeSelect(Equal(divisor, zero), zero, MakeSelect(Equal(divisor, minus_one), minus_one, one));
 }
 
+using Hold = std::function<Expr(const Expr&)>;
+
 template <typename Node>
-ffi::Expected<Any> MakeSafe(const Node& n, ffi::StructuralMutatorObj* mutator, const char* op, bool is_quotient) {
-  ffi::Expected<Any> done = MutateDefault(n, mutator);
-  if (done.is_err()) return done;
-  Node node = std::move(done).value().template cast<Node>();
-  Expr divisor = node.b();
-  if (CannotTrap(divisor)) return Any(node);
-  Expr result = Call<Expr>(ffi::Function::GetGlobalRequired(op), node.a(), NonTrapping(divisor), nullptr);
-  return Any(is_quotient ? result * Correction(divisor) : result);
+auto Safe(const char* op, bool is_quotient, const Hold& hold) {
+  return [=](const Node& n, ffi::StructuralMutatorObj* mutator) -> ffi::Expected<Any> {
+    ffi::Expected<Any> done = MutateDefault(n, mutator);
+    if (done.is_err()) return done;
+    Node node = std::move(done).value().template cast<Node>();
+    if (CannotTrap(node.b())) return Any(node);
+    Expr divisor = Collect<TensorLoad>(node.b()).empty() ? node.b() : hold(node.b());
+    Expr result = Call<Expr>(ffi::Function::GetGlobalRequired(op), node.a(), NonTrapping(divisor), nullptr);
+    return Any(is_quotient ? result * Correction(divisor) : result);
+  };
 }
 }  // namespace
 
-Expr SafeDivisions(const Expr& index) {
-  using Mutator = ffi::StructuralMutatorObj*;
+Expr SafeDivisions(const Expr& index, const Hold& hold) {
   return ffi::StructuralMutate(
-             index, [](const TensorLoad& n, Mutator) -> ffi::Expected<Any> { return Any(n); },
-             [](const FloorDiv& n, Mutator m) { return MakeSafe(n, m, "prim._OpFloorDiv", true); },
-             [](const FloorMod& n, Mutator m) { return MakeSafe(n, m, "prim._OpFloorMod", false); },
-             [](const Div& n, Mutator m) { return MakeSafe(n, m, "prim._OpTruncDiv", true); },
-             [](const Mod& n, Mutator m) { return MakeSafe(n, m, "prim._OpTruncMod", false); })
+             index, [](const TensorLoad& n, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> { return Any(n); },
+             Safe<FloorDiv>("prim._OpFloorDiv", true, hold), Safe<FloorMod>("prim._OpFloorMod", false, hold),
+             Safe<Div>("prim._OpTruncDiv", true, hold), Safe<Mod>("prim._OpTruncMod", false, hold))
       .template cast<Expr>();
 }
 }  // namespace sparse_tir

@@ -121,7 +121,11 @@ class InitBuilder {
     for (const For& loop : old_) {
       Identity var = loop.loop_var().get();
       if (!Mentions(e, {var}) || fresh_.count(var)) continue;
-      fresh_[var] = Loop(loop.loop_var(), loop.extent(), loop.kind(), loop.thread_binding(), loop.annotations());
+      if (Mentions(loop.min(), old_vars_)) {
+        RefuseInit(block_, "loop `" + std::string(loop.loop_var().name()) + "` starts where loops below the init say");
+      }
+      fresh_[var] = loop.min() +
+                    Loop(loop.loop_var(), loop.extent(), loop.kind(), loop.thread_binding(), loop.annotations());
     }
     return Substitute(e, fresh_);
   }
@@ -136,7 +140,8 @@ class InitBuilder {
     return fresh;
   }
 
-  // A predicate goes along unless a reduction loop is in it.
+  // A predicate goes along unless a reduction loop is in it; also one that is decided above the init, in which no copied
+  // loop is.
   void CopyPredicates(const VarMap& values) {
     VarSet copied;
     for (const auto& [var, value] : fresh_) copied.insert(var);
@@ -150,7 +155,8 @@ class InitBuilder {
         for (Identity v : VarsIn(condition)) {
           if (old_vars_.count(v)) loops.insert(v);
         }
-        if (!loops.empty() && IsSubset(loops, copied)) guards_.push_back(Substitute(condition, fresh_));
+        bool is_always = condition.as<IntImm>().has_value();
+        if (!is_always && IsSubset(loops, copied)) guards_.push_back(Substitute(condition, fresh_));
       }
     }
   }

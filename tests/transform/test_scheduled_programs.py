@@ -92,14 +92,10 @@ TABLE: dict[str, dict[str, list[str]]] = {
             "split upd 2 4; vectorize upd 1; parallel upd 4",
             "rfactor upd 2",
             "blockize upd 1; decompose upd_o 1",
+            "partition upd 1 3",
         ],
         TVM_REFUSES: ["split upd 2 4; rfactor upd 2"],
     },
-}
-
-#: Neither right nor refused: (format, schedule) -> what is wrong.
-KNOWN_WRONG: dict[tuple[str, str], str] = {
-    ("ell", "partition upd 1 3"): "PlaceInit starts at 0 the init's copy of a loop that starts above 0",
 }
 
 
@@ -108,9 +104,6 @@ def _pairs() -> Iterator[Any]:
         for outcome, schedules in outcomes.items():
             for name, steps in itertools.product(names.split(), schedules):
                 yield pytest.param(name, steps, outcome, id=f"{name}: {steps}")
-    for (name, steps), reason in KNOWN_WRONG.items():
-        mark = pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason)
-        yield pytest.param(name, steps, RIGHT, id=f"{name}: {steps}", marks=mark)
 
 
 def apply(schedule: Schedule, steps: str) -> None:

@@ -58,6 +58,8 @@ class PositionInterpreter:
     def __init__(self, arguments: Arguments, once_per_iteration: bool) -> None:
         self._where, self._once = arguments.where, once_per_iteration
         self._values, self._arrays = dict(arguments.scalars), dict(arguments.arrays)
+        #: Identities of buffers that combine blocks allocate: into these they do not accumulate.
+        self._scratch: set[int] = set()
         self._expressions = Expressions(self._values, self._load)
         self._starts = StartCompiler(self._values, self._expressions, self._iterator, self._statement)
 
@@ -155,6 +157,8 @@ class PositionInterpreter:
         if block.match_buffers:
             raise unknown(f"block `{block.name_hint}` with match_buffers", "a block")
         inner, combiner = nest.enter(realize), self._combiner_of(block)
+        if combiner is not None:
+            self._scratch |= {identity(buffer) for buffer in block.alloc_buffers}
         predicate = self._expressions.compile(realize.predicate)
         bind = self._sequence(
             [self._iterator(v, value) for v, value in zip(block.iter_vars, realize.iter_values, strict=True)]
@@ -258,7 +262,8 @@ class PositionInterpreter:
     def _store(self, store: BufferStore, combiner: str | None) -> Thunk:
         access = self._access(store.buffer, store.indices)
         value = self._expressions.compile(store.value)
-        combine = COMBINERS[combiner] if combiner is not None else lambda held, new: new
+        accumulates = combiner is not None and identity(store.buffer) not in self._scratch
+        combine = COMBINERS[combiner] if accumulates and combiner is not None else lambda held, new: new
 
         def run() -> None:
             array, place = access()

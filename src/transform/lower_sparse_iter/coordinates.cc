@@ -87,10 +87,13 @@ Expr Coordinates::IsNotPadding(const Axis& axis) const {
 }
 
 Expr Coordinates::Index(const Scope& scope, const Expr& e) const {
-  return SafeDivisions(WidenIndex(e, [&](const Expr& leaf) {
+  Expr wide = WidenIndex(e, [&](const Expr& leaf) {
     auto it = coordinates_.find(leaf.get());
     return it == coordinates_.end() ? Wide(Value(scope, leaf)) : it->second;
-  }));
+  });
+  return SafeDivisions(wide, [&](const Expr& divisor) {
+    return searches_ == nullptr || DTypeOf(divisor).bits != 64 ? divisor : searches_->Hold(divisor);
+  });
 }
 
 Coordinates Coordinates::WithSearches(Searches* searches) const {

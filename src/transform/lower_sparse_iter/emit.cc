@@ -78,9 +78,15 @@ TensorRegion WholeArray(const Var& buffer) {
   return MakeRegion(buffer, region);
 }
 
-TensorRegion Element(const BufferStore& store) {
+// What a store writes: all along a dimension where a scalar of the block selects.
+TensorRegion Written(const BufferStore& store, const VarSet& scalars) {
   Array<Range> region;
-  for (const Expr& index : store.indices()) region.push_back(MakeRange(index, IntLit(1, index.ty())));
+  Array<Expr> shape = BufferTypeOf(store.buffer()).shape(), indices = store.indices();
+  for (size_t d = 0; d < indices.size(); ++d) {
+    bool is_known = !Mentions(indices[d], scalars);
+    region.push_back(is_known ? MakeRange(indices[d], IntLit(1, indices[d].ty()))
+                              : MakeRange(IntLit(0, shape[d].ty()), shape[d]));
+  }
   return MakeRegion(store.buffer(), region);
 }
 
@@ -89,7 +95,7 @@ Regions RegionsOfSearch(const Payload& payload) {
   for (const Var& scalar : payload.scalars) seen.insert(scalar.get());
   Regions regions;
   for (const BufferStore& store : Collect<BufferStore>(payload.body)) {
-    if (!seen.count(store.buffer().get())) regions.writes.push_back(Element(store));
+    if (!seen.count(store.buffer().get())) regions.writes.push_back(Written(store, seen));
   }
   for (const TensorLoad& load : Collect<TensorLoad>(payload.body)) {
     Var buffer = load.source().as<Var>().value();

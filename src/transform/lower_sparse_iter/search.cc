@@ -35,6 +35,16 @@ Expr Searches::Find(const SearchRange& range, const Expr& coordinate) {
   return Get(found);
 }
 
+Expr Searches::Hold(const Expr& value) {
+  for (const auto& [known, scalar] : held_) {
+    if (SameExpr(known, value)) return scalar;
+  }
+  Var scalar = Scalar("held");
+  loops_.push_back(Set(scalar, value));
+  held_.emplace_back(value, Get(scalar));
+  return Get(scalar);
+}
+
 void Searches::Bisect(const SearchRange& range, const Var& key, const Var& found) {
   Var low = Scalar("low"), high = Scalar("high"), end = Scalar("end");
   loops_.push_back(Set(low, range.begin));

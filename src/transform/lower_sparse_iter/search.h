@@ -23,8 +23,10 @@ class Searches {
  public:
   // An expression for the position of `coordinate`, -1 if it is not stored.
   tir::Expr Find(const SearchRange& range, const tir::Expr& coordinate);
+  // The value, computed once; equal ones are shared.
+  tir::Expr Hold(const tir::Expr& value);
 
-  bool empty() const { return found_.empty(); }
+  bool empty() const { return scalars_.empty(); }
   // Local scalars, to be allocated by the block; and the loops that fill them.
   const Array<tir::Var>& scalars() const { return scalars_; }
   tir::Stmt Before(const tir::Stmt& statement) const;
@@ -39,6 +41,7 @@ class Searches {
   void Scan(const SearchRange& range, const tir::Var& key, const tir::Var& found);
 
   std::vector<Known> found_;
+  std::vector<std::pair<tir::Expr, tir::Expr>> held_;  // value, scalar
   Array<tir::Var> scalars_;
   Array<tir::Stmt> loops_;
 };
