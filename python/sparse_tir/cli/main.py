@@ -27,6 +27,9 @@ class _Group(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(_INTERRUPTED)
+        except MemoryError as failure:
+            click.echo(f"not enough memory: {failure}", err=True)
+            ctx.exit(1)
         except Exception as failure:
             if not _is_for_users(failure):
                 raise

@@ -22,7 +22,9 @@ as_json = click.option(
 )
 operator = click.argument("op", metavar="OPERATOR", type=click.Choice(OPERATORS))
 graph = click.argument("graph", metavar="GRAPH")
-feat = click.option("--feat", type=click.IntRange(min=1), required=True, help="Columns of the dense operand.")
+feat = click.option(
+    "--feat", type=click.IntRange(1, 1 << 16), required=True, help="Columns of the dense operand."
+)
 dtype = click.option(
     "--dtype",
     type=click.Choice(DTYPES),
@@ -67,10 +69,12 @@ def use_threads(threads: int | None) -> int:
 
     The variable is the only way to tell TVM. By default it takes half of what the system counts as cores.
     """
-    from .. import config
+    from .. import config, errors
     from ..tuning.runner import available_cores
 
     cores = available_cores()
+    if threads is not None and threads > cores:
+        raise errors.error("ST604", "--threads", threads, f"1 to {cores}, the cores that this process may use")
     count = threads or min(config.NUM_THREADS.value() or cores, cores)
     os.environ[config.NUM_THREADS.variable] = str(count)
     return count

@@ -294,6 +294,10 @@ _FITTING: weakref.WeakKeyDictionary[Kernel, tuple[int, str, str]] = weakref.Weak
 
 def _fitting(given: Kernel, feat_size: int, arguments: CsrArguments) -> Kernel:
     """The kernel, if it is one for this call (ST507)."""
+    if not isinstance(given, Kernel):
+        raise errors.error(
+            "ST507", "st.spmm(kernel=)", f"a {type(given).__name__}", "a kernel, such as st.load gives"
+        )
     call = (feat_size, arguments.dtype, arguments.idtype)
     if _FITTING.get(given) != call:
         wanted = _signature(*call).parameters

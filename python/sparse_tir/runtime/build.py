@@ -7,6 +7,7 @@ from typing import Any
 import tvm
 from tvm.tirx import PrimFunc
 
+from .. import errors
 from ..transform import lower
 from .artifact import make_metadata
 from .kernel import Kernel
@@ -57,6 +58,9 @@ def compile(
     12.0
     """
     resolved = resolve_target(target)
+    if not isinstance(program, PrimFunc | tvm.IRModule):
+        expected = "a function or a module of one"
+        raise errors.error("ST507", "st.compile(program)", f"a {type(program).__name__}", expected)
     module = program if isinstance(program, tvm.IRModule) else tvm.IRModule({"main": program})
     func = main_function(module)
     name = str(func.attrs.get("global_symbol", "main"))

@@ -15,7 +15,7 @@ from tvm.s_tir.schedule import LoopRV, SBlockRV
 _ATTEMPTS = 6
 
 #: What TVM raises where a primitive does not apply.
-REFUSALS = (ScheduleError, InternalError, ValueError, TypeError, IndexError)
+REFUSALS = (ScheduleError, InternalError, ValueError, TypeError, IndexError, KeyError, AssertionError)
 
 
 def draw_schedule(
@@ -158,11 +158,6 @@ class _Drawer:
         getattr(self.schedule, primitive)(block)
         return f"{primitive} {name}"
 
-    def reindex(self, block: SBlockRV, _: list[SBlockRV]) -> str:
-        name, which = self._name(block), self.rng.choice([("read", 0), ("read", 1), ("write", 0)])
-        self.schedule.reindex(block, which)
-        return f"reindex {name} {which}"
-
     def storage(self, block: SBlockRV, _: list[SBlockRV]) -> str:
         self.schedule.set_scope(block, 0, "local")
         return f"set_scope {self._name(block)} local"
@@ -184,6 +179,5 @@ _PRIMITIVES: list[Any] = [
     *[_Drawer.cache_read] * 2,
     *[_Drawer.compute_at] * 2,
     _Drawer.inline,
-    _Drawer.reindex,
     _Drawer.storage,
 ]

@@ -6,8 +6,11 @@ and it would configure logging and write log files.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,6 +211,22 @@ def _discard(*message: Any) -> None:
     """MetaSchedule's progress messages. The job reports its own (`on_event`)."""
 
 
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C waits until the block is left: out of TVM's search it would come as some error of TVM."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    pending: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, _: pending.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if pending:
+        raise KeyboardInterrupt
+
+
 class Search:
     """Proposes candidates in batches and learns from their times.
 
@@ -257,7 +276,8 @@ class Search:
         self._drawn = {candidate.key: candidate for candidate in new[self._batch :]}
         if new:
             return new[: self._batch]
-        found = list(self._context.generate_measure_candidates() or [])
+        with _interrupts_wait():
+            found = list(self._context.generate_measure_candidates() or [])
         if not found:
             return None
         # Only counted there: it learns from the database and the cost model.
@@ -274,7 +294,8 @@ class Search:
             ms.runner.RunnerResult(list(samples), None) if samples else ms.runner.RunnerResult(None, "failed")
             for samples in times
         ]
-        self._model.update(self._context, measured, results)
+        with _interrupts_wait():
+            self._model.update(self._context, measured, results)
         for candidate, samples in zip(measured, times, strict=True):
             if samples:
                 record = ms.database.TuningRecord(
