@@ -14,6 +14,7 @@
 #include "../ir/diagnostics.h"
 #include "nest.h"
 #include "pass.h"
+#include "schedule_checks.h"
 
 namespace sparse_tir {
 namespace {
@@ -250,6 +251,7 @@ Stmt RefuseRepeatedStore(const SBlockRealize& realize, const Nest& around) {
 
 PrimFunc PlaceInit(const PrimFunc& f) {
   RequireStage(f, "PlaceInit", names::kPositionStage);
+  CheckSchedule(f);
   return RewriteNests(InitPlacer().Run(f), RefuseRepeatedStore, KeepLoop);
 }
 }  // namespace

@@ -74,7 +74,9 @@ def use_threads(threads: int | None) -> int:
 
     cores = available_cores()
     if threads is not None and threads > cores:
-        raise errors.error("ST604", "--threads", threads, f"1 to {cores}, the cores that this process may use")
+        raise errors.error(
+            "ST604", "--threads", threads, f"1 to {cores}, the cores that this process may use"
+        )
     count = threads or min(config.NUM_THREADS.value() or cores, cores)
     os.environ[config.NUM_THREADS.variable] = str(count)
     return count

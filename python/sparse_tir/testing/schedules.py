@@ -49,8 +49,9 @@ class _Drawer:
 
     def step(self) -> str | None:
         """Tries one primitive; its text if TVM accepts it. One that is refused may have changed the schedule."""
-        primitive, before = self.rng.choice(_PRIMITIVES), self.schedule.copy()
+        primitive, before = self.rng.choice(_PRIMITIVES), self.schedule
         try:
+            self.schedule = before.copy()
             blocks = self._blocks()
             return str(primitive(self, self.rng.choice(blocks), blocks))
         except REFUSALS:
@@ -172,7 +173,6 @@ _PRIMITIVES: list[Any] = [
     _Drawer.unroll,
     *[_Drawer.blockize] * 2,
     _Drawer.add_unit_loop,
-    _Drawer.partition,
     *[_Drawer.rfactor] * 2,
     *[_Drawer.decompose] * 2,
     *[_Drawer.cache_write] * 3,
