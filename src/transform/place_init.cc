@@ -14,7 +14,6 @@
 #include "../ir/diagnostics.h"
 #include "nest.h"
 #include "pass.h"
-#include "schedule_checks.h"
 
 namespace sparse_tir {
 namespace {
@@ -251,7 +250,6 @@ Stmt RefuseRepeatedStore(const SBlockRealize& realize, const Nest& around) {
 
 PrimFunc PlaceInit(const PrimFunc& f) {
   RequireStage(f, "PlaceInit", names::kPositionStage);
-  CheckSchedule(f);
   return RewriteNests(InitPlacer().Run(f), RefuseRepeatedStore, KeepLoop);
 }
 }  // namespace
