@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import fields
 
 import pytest
 from cli_cases import FEAT
 
 from sparse_tir.cli import progress
+from sparse_tir.ops.spmm_schedule import Decisions
 
 TRIALS = 6
+
+#: What the schedules of one width decide.
+DECISIONS = {field.name for field in fields(Decisions)}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +59,7 @@ def test_json_tells_what_was_found(tuned, graph):
         "seed": 0,
     }
     assert found["trials"] == {"ok": TRIALS, "failed": 0}
-    assert set(found["decisions"]) == set(found["default_decisions"]) == {"tile", "rows", "prefetch"}
+    assert set(found["decisions"]) == set(found["default_decisions"]) == DECISIONS
     assert set(found["comparison"]) == {"scipy", "default", "tuned"}
     assert all(0 < t["p20"] <= t["ms"] <= t["p80"] and t["n"] == 25 for t in found["comparison"].values())
     assert set(found["speedup"]) == {"scipy", "default"}
@@ -81,7 +86,7 @@ def test_events_are_json_lines_and_plain_lines_go_to_stdout(graph, call, tmp_pat
     assert [event["trial"] for event in events] == [0, 1]
     assert events[0].keys() == {"trial", "status", "reason", "decisions", "ms", "best_ms"}
     result = call("tune", "spmm", graph, "--feat", 3, "--trials", 1, "--work-dir", tmp_path / "P")
-    assert result.stdout.startswith("trial 1/1  tile=1x3 rows=64 prefetch=16")
+    assert result.stdout.startswith("trial 1/1  tile=1x3 rows=64 prefetch=0")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +122,7 @@ def test_ctrl_c_saves_the_best_so_far_and_exits_with_130(graph, call, call_json,
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"
     found = call_json("run", "spmm", graph, "--feat", FEAT, "--repeat", 1, "--from", tmp_path)
-    assert set(found["kernel"]["decisions"]) == {"tile", "rows", "prefetch"}
+    assert set(found["kernel"]["decisions"]) == DECISIONS
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,9 @@ FOREIGN = {
     "PlaceInit": (0, 5),
     "ExpandCombine": (0, 5),
     "LegalizeArithmetic": (0, 2),
+    "InsertPrefetch": (0, 2),
+    "UnrollMasked": (0, 2),
+    "StreamStores": (0, 2),
 }
 PASSES = {step.name: step.make for step in PIPELINE}
 

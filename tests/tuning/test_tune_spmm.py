@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import tvm_ffi
 from tvm.s_tir import Schedule
+from tvm.tirx import AttrStmt
 
 import sparse_tir as st
 from sparse_tir import errors
-from sparse_tir.ops import spmm
+from sparse_tir.ops.spmm_schedule import default_decisions, resident_decisions, schedule
 from sparse_tir.runtime import resolve_target
+from sparse_tir.runtime.target import private_cache_bytes
 from sparse_tir.tuning import kernel_path, tune
 from sparse_tir.tuning.operators import OPERATORS
 from sparse_tir.tuning.operators.reference import product, tolerances, wrong_values
@@ -53,12 +56,8 @@ def test_the_saved_kernel_computes_spmm_also_for_another_matrix(tuned):
 def test_the_default_is_measured_first_and_every_trial_is_reported(tuned):
     _, result, events = tuned
     assert tuple(events) == result.trials
-    default = spmm.default_decisions(FEAT)
-    assert result.trials[0].decisions == {
-        "tile": list(default.tile),
-        "rows": default.rows,
-        "prefetch": default.prefetch,
-    }
+    default = asdict(resident_decisions(default_decisions(FEAT)))  # the matrix is small
+    assert result.trials[0].decisions == {**default, "tile": list(default["tile"])}
     assert result.best.seconds.median <= result.default.seconds.median
 
 
@@ -128,7 +127,7 @@ def test_every_width_has_a_space_whose_seeds_apply(feat, dtype):
     tuned_for = problem(feat, dtype)
     module = workload(tuned_for, 1)
     seeds = [draw(tuned_for, module, seed, 1) for seed in tuned_for.seeds]
-    assert tuple(seeds[0].decisions["tile"]) == spmm.default_decisions(feat, dtype).tile
+    assert tuple(seeds[0].decisions["tile"]) == default_decisions(feat, dtype).tile
     assert len({seed.key for seed in seeds}) == len(seeds) >= 3
     for state in range(1, 4):
         candidate = draw(tuned_for, module, tuned_for.space, state)
@@ -136,12 +135,21 @@ def test_every_width_has_a_space_whose_seeds_apply(feat, dtype):
         assert replay(module, candidate.trace).key == candidate.key
 
 
-def test_the_first_seed_is_the_default_schedule():
-    tuned_for = problem(64)
+def lowered(sch, tuned_for):
+    """The loops; the root block, where decisions are written down, left out."""
+    body = tuned_for.finish(sch.mod)["main"].body
+    return (body.body if isinstance(body, AttrStmt) else body).block.body
+
+
+@pytest.mark.parametrize(("n_rows", "is_resident"), [(300, True), (20_000, False)])
+def test_the_first_seed_is_what_the_default_kernel_runs(n_rows, is_resident):
+    tuned_for = OPERATORS["spmm"].make_problem(st.asarray(matrix(shape=(n_rows, 200))), 64, resolve_target())
+    assert ((n_rows + 200) * 64 * 4 <= private_cache_bytes()) == is_resident
     seeded, default = Schedule(tuned_for.module), Schedule(tuned_for.module)
     tuned_for.seeds[0](seeded)
-    spmm.schedule(default, 64)
-    found, expected = (tuned_for.finish(sch.mod)["main"].body.block.body for sch in (seeded, default))
+    decisions = default_decisions(64)
+    schedule(default, resident_decisions(decisions) if is_resident else decisions)
+    found, expected = (lowered(sch, tuned_for) for sch in (seeded, default))
     assert tvm_ffi.structural_equal(found, expected, map_free_vars=True)
 
 

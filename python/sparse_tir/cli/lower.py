@@ -52,7 +52,7 @@ def lower(
         if scheduled:
             raise click.UsageError("--scheduled is for operators, which have a default schedule")
         func, name = _of_file(program)
-    text = _at_stage(func, stage, name, feat) if scheduled else _at_stage(func, stage)
+    text = _at_stage(func, stage, name, feat, dtype) if scheduled else _at_stage(func, stage)
     if as_json:
         options.print_json({"program": name, "stage": stage, "scheduled": scheduled, "script": text})
     else:
@@ -65,12 +65,12 @@ def _operator(name: str, feat: int, dtype: str, idtype: str) -> Any:
     return spmm.program(feat, dtype, idtype) if name == "spmm" else spmv.program(dtype, idtype)
 
 
-def _at_stage(func: Any, stage: str, operator: str | None = None, feat: int = 0) -> str:
+def _at_stage(func: Any, stage: str, operator: str | None = None, feat: int = 0, dtype: str = "") -> str:
     """The text at a stage; with an operator, its default schedule is applied on the way."""
     from tvm.s_tir import Schedule
 
     from .. import transform
-    from ..ops import spmm, spmv
+    from ..ops import spmm_schedule, spmv
     from ..script.printer import script
 
     if stage == "coordinate":
@@ -79,11 +79,10 @@ def _at_stage(func: Any, stage: str, operator: str | None = None, feat: int = 0)
     if operator is not None:
         sch = Schedule(module, debug_mask="all")
         if operator == "spmm":
-            spmm.schedule(sch, feat)
+            spmm_schedule.schedule(sch, spmm_schedule.default_decisions(feat, dtype))
         else:
             spmv.schedule(sch)
-        finish = spmm.finish if operator == "spmm" else transform.lower
-        module = sch.mod if stage == "position" else finish(sch.mod)
+        module = sch.mod if stage == "position" else transform.lower(sch.mod)
     return script(module)
 
 

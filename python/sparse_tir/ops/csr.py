@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy import may_share_memory
 from numpy.typing import NDArray
 
 from .. import errors
@@ -21,16 +21,42 @@ _SUPPORTED = frozenset(
 
 @dataclass(frozen=True)
 class CsrArguments:
-    """The arrays of a matrix as compiled code takes them, both index arrays of one width."""
+    """The arrays of an (m, n) matrix as compiled code takes them, both index arrays of one width."""
 
+    m: int
+    n: int
+    nnz: int
     data: NDArray[Any]
     indptr: NDArray[Any]
     indices: NDArray[Any]
     dtype: str
     idtype: str
 
+    def take(self, X: NDArray[Any], out: NDArray[Any]) -> bool:
+        """Whether a kernel can run on ``X`` (n, f) and ``out`` (m, f) as they are.
 
-_PREPARED: weakref.WeakKeyDictionary[SparseMatrix, CsrArguments] = weakref.WeakKeyDictionary()
+        The quick test for the usual case; where it fails, `as_input` and `as_output` find out why. Arrays with a
+        dimension of 0 or 1 may have any strides there, which compiled code does not take.
+        """
+        dtype, m, n = self.data.dtype, self.m, self.n
+        return (
+            X.ndim == 2
+            and X.shape[0] == n > 1
+            and X.shape[1] > 1
+            and out.shape == (m, X.shape[1])
+            and m > 1
+            and X.dtype == dtype
+            and out.dtype == dtype
+            and X.flags.carray
+            and out.flags.carray
+            and not may_share_memory(out, X)
+            and not may_share_memory(out, self.data)
+            and not may_share_memory(out, self.indptr)
+            and not may_share_memory(out, self.indices)
+        )
+
+
+_MEMO = "csr_arguments"
 
 
 def csr_arguments(matrix: SparseMatrix) -> CsrArguments:
@@ -39,10 +65,9 @@ def csr_arguments(matrix: SparseMatrix) -> CsrArguments:
     Indices of mixed width meet at the width of ``indices``: indptr is the shorter array, and it fits, unless
     there are 2**31 entries or more.
     """
-    found = _PREPARED.get(matrix)
+    found: CsrArguments | None = matrix.memo.get(_MEMO)
     if found is None:
-        found = _prepare(matrix)
-        _PREPARED[matrix] = found
+        found = matrix.memo[_MEMO] = _prepare(matrix)
     return found
 
 
@@ -54,6 +79,8 @@ def _prepare(matrix: SparseMatrix) -> CsrArguments:
         else:
             indices = indices.astype(indptr.dtype)
     return CsrArguments(
+        *matrix.shape,
+        matrix.nnz,
         data=kernel_view(matrix.data),
         indptr=kernel_view(indptr),
         indices=kernel_view(indices),

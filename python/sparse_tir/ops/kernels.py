@@ -33,10 +33,9 @@ class KernelCache:
 
     def get(self, key: Hashable, build: Callable[[], Kernel]) -> Kernel:
         """The kernel of ``key``; ``build`` makes it the first time."""
-        kernel = self._kernels.get(key)
-        if kernel is not None:
-            self._hits += 1
-            return kernel
+        found = self.find(key)
+        if found is not None:
+            return found
         with self._lock:
             mine = self._building.setdefault(key, threading.Lock())
         with mine:
@@ -46,6 +45,13 @@ class KernelCache:
                 self._kernels[key] = kernel
                 self._compiled += 1
             return kernel
+
+    def find(self, key: Hashable) -> Kernel | None:
+        """The kernel of ``key`` if it was compiled."""
+        kernel = self._kernels.get(key)
+        if kernel is not None:
+            self._hits += 1
+        return kernel
 
     def info(self) -> CacheInfo:
         """Counts since the process started or `clear`."""

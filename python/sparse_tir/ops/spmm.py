@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import tvm
-from tvm.s_tir import Schedule
+from numpy.typing import NDArray
 from tvm.script import tirx as T
 from tvm.target import Target
 from tvm.tirx import PrimFunc
@@ -20,15 +17,11 @@ from .. import script as S
 from ..runtime import Kernel, compile, resolve_target
 from ..runtime.operands import as_input, as_output, kernel_view
 from ..runtime.signature import main_function, signature_of
+from ..runtime.target import private_cache_bytes
 from ..transform import lower
-from ..transform.prefetch import PREFETCH, insert_prefetch
 from .csr import CsrArguments, csr_arguments, like_operand, sparse_operand, value_dtype
 from .kernels import KERNELS
-
-#: Width of AVX-512 vectors, and how many vectors of sums one pass over a row keeps: more are not faster, and
-#: 1024 bytes no longer go on the stack.
-_VECTOR_BYTES, _VECTORS = 64, 8
-_NARROWEST_BYTES = 32
+from .spmm_schedule import default_decisions, scheduled_loops, vector_bytes_of
 
 
 @functools.cache
@@ -78,125 +71,6 @@ def program(feat_size: int, dtype: str = "float32", idtype: str = "int32") -> Pr
     return spmm
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """What a schedule decides.
-
-    Attributes
-    ----------
-    tile
-        How the features are split: ``(passes, vectors, lanes)``, or ``(passes, elements)`` for loops that
-        LLVM vectorises. A pass walks the entries of a row once, with ``vectors * lanes`` sums in registers.
-    rows
-        Rows that a thread takes at a time. Threads take turns, so that rows ordered by length do not
-        unbalance them.
-    prefetch
-        How many entries ahead the rows of B are fetched; 0 means not at all.
-    """
-
-    tile: tuple[int, ...]
-    rows: int = 64
-    prefetch: int = 16
-
-
-def default_decisions(feat_size: int, dtype: str = "float32", vector_bytes: int = _VECTOR_BYTES) -> Decisions:
-    """The decisions of the default schedule: up to 8 vectors of sums per pass.
-
-    Widths that are no multiple of a vector are left to LLVM, whose remainder loops beat narrow vectors.
-    """
-    most = _VECTORS * vector_bytes // np.dtype(dtype).itemsize
-    lanes = next((lanes for lanes in vector_lanes(dtype, vector_bytes) if feat_size % lanes == 0), None)
-    if lanes is not None:
-        vectors = _largest_divisor(feat_size // lanes, most // lanes)
-        passes = feat_size // (lanes * vectors)
-        if passes == 1 or lanes * vectors >= most // 4:
-            return Decisions((passes, vectors, lanes))
-    elements = _largest_divisor(feat_size, most * 5 // 4)
-    if elements < most // 4:  # many passes over the entries cost more than sums in memory
-        elements = feat_size
-    return Decisions((feat_size // elements, elements))
-
-
-def vector_lanes(dtype: str, vector_bytes: int = _VECTOR_BYTES) -> list[int]:
-    """Elements of the widest vector, and of its half unless that is too narrow to be worth it."""
-    widths = [vector_bytes, *([vector_bytes // 2] if vector_bytes // 2 >= _NARROWEST_BYTES else [])]
-    return [width // np.dtype(dtype).itemsize for width in widths]
-
-
-def vector_bytes_of(target: Target) -> int:
-    """Width of the vectors of a target."""
-    return int(tvm.get_global_func("target.llvm_get_vector_width")(target)) // 8
-
-
-def _largest_divisor(number: int, limit: int) -> int:
-    return next(d for d in range(max(1, min(number, limit)), 0, -1) if number % d == 0)
-
-
-def schedule(sch: Schedule, feat_size: int, vector_bytes: int = _VECTOR_BYTES) -> None:
-    """The default schedule on a CPU: rows in parallel, the sums of a row in registers.
-
-    Applies to the program at the position stage; `finish` makes loops of the result.
-
-    Parameters
-    ----------
-    sch : Schedule
-    feat_size : int
-        Any width, as in `program`.
-    vector_bytes : int
-        Width of the target's vectors.
-    """
-    dtype = str(sch.get(sch.get_sblock("spmm")).writes[0].source.ty.dtype.dtype)
-    apply_decisions(sch, default_decisions(feat_size, dtype, vector_bytes))
-
-
-def apply_decisions(sch: Schedule, decisions: Decisions) -> None:
-    """Schedule the program as decided; the numbers may be constants or random variables of ``sch``.
-
-    Before::
-
-        for i: for j, k: C[i, k] += A[i, j] * B[j, k]
-
-    After::
-
-        for i_outer in parallel, by turns: for i_inner: for pass:
-            for j: for vector in unroll: for lane in vector: sums += A * B
-            C = sums
-    """
-    update, row = sch.get_sblock("spmm"), sch.get_sblock("spmm_I")
-    j, k = sch.get_loops(update)
-    fold, *inner = sch.split(k, decisions.tile)
-    sch.reorder(fold, j, *inner)
-    sch.annotate(j, PREFETCH, decisions.prefetch)
-    # Of this scope, TVM puts up to 1023 bytes on the stack, where LLVM turns them into registers; a "local"
-    # buffer would be allocated at run time, and stored to for every row.
-    copy = sch.cache_write(update, 0, "global")
-    sch.reverse_compute_at(copy, fold, preserve_unit_loops=True)
-    if len(inner) == 2:
-        _vectorize(sch, inner)
-        _vectorize(sch, sch.split(sch.get_loops(copy)[-1], [None, decisions.tile[2]]))
-    outer, _ = sch.split(sch.get_loops(row)[0], [None, decisions.rows])
-    _parallel_by_turns(sch, outer)
-
-
-def _vectorize(sch: Schedule, loops: Sequence[Any]) -> None:
-    vector, lane = loops
-    sch.unroll(vector)
-    sch.vectorize(lane)
-
-
-def _parallel_by_turns(sch: Schedule, loop: Any) -> None:
-    """Thread t of n runs the iterations t, t + n, t + 2n, ..; by default TVM gives it one contiguous part."""
-    launch = sch.add_unit_loop(loop)
-    sch.annotate(launch, "pragma_parallel_launch_point", 1)
-    sch.annotate(launch, "pragma_parallel_stride_pattern", 1)
-    sch.parallel(loop)
-
-
-def finish(module: tvm.IRModule) -> tvm.IRModule:
-    """The loops of a scheduled module, prefetches included."""
-    return insert_prefetch(lower(module, "loop"))
-
-
 def kernel(
     feat_size: int, dtype: str = "float32", idtype: str = "int32", target: Target | str | None = None
 ) -> Kernel:
@@ -209,9 +83,9 @@ def kernel(
 def _build(feat_size: int, dtype: str, idtype: str, target: Target) -> Kernel:
     func = program(feat_size, dtype, idtype)
     module = lower(func, "position")
-    sch = Schedule(module, debug_mask="all")
-    schedule(sch, feat_size, vector_bytes_of(target))
-    return compile(finish(sch.mod), target, signature=signature_of(func, main_function(module)))
+    decisions = default_decisions(feat_size, dtype, vector_bytes_of(target))
+    loops = scheduled_loops(module, decisions, private_cache_bytes())
+    return compile(loops, target, signature=signature_of(func, main_function(module)))
 
 
 def spmm(A: Any, X: Any, out: Any = None, *, kernel: Kernel | None = None) -> Any:
@@ -259,32 +133,32 @@ def spmm(A: Any, X: Any, out: Any = None, *, kernel: Kernel | None = None) -> An
     """
     where = "st.spmm"
     matrix = sparse_operand(A, where)
-    m, n = matrix.shape
-    dtype = value_dtype(matrix.dtype, where)
-    operand = as_input(X, dtype, (("n", n), "f"), name="X", where=where)
+    value_dtype(matrix.dtype, where)
     arguments = csr_arguments(matrix)
-    feat_size = operand.shape[1]
+    if type(X) is np.ndarray and type(out) is np.ndarray and arguments.take(X, out):
+        _run(arguments, X, out, kernel)
+        return out
+    operand = as_input(X, matrix.dtype, (("n", arguments.n), "f"), name="X", where=where)
     operands = {"X": operand, "A.data": matrix.data, "A.indptr": matrix.indptr, "A.indices": matrix.indices}
-    target, copy_back = as_output(out, (m, feat_size), dtype, where=where, operands=operands)
-    if m and feat_size:
-        chosen = _default(feat_size, arguments) if kernel is None else _fitting(kernel, feat_size, arguments)
-        chosen.entry(
-            arguments.data,
-            kernel_view(operand),
-            target,
-            arguments.indptr,
-            arguments.indices,
-            m,
-            n,
-            matrix.nnz,
-        )
+    shape = (arguments.m, operand.shape[1])
+    target, copy_back = as_output(out, shape, matrix.dtype, where=where, operands=operands)
+    if target.size:
+        _run(arguments, kernel_view(operand), target, kernel)
     if copy_back is not None:
         copy_back()
     return like_operand(X, target) if out is None else out
 
 
+def _run(a: CsrArguments, X: NDArray[Any], out: NDArray[Any], given: Kernel | None) -> None:
+    """The product, by the default kernel or a given one (ST507 if it does not fit)."""
+    feat_size = X.shape[1]
+    chosen = _default(feat_size, a) if given is None else _fitting(given, feat_size, a)
+    chosen.entry(a.data, X, out, a.indptr, a.indices, a.m, a.n, a.nnz)
+
+
 def _default(feat_size: int, arguments: CsrArguments) -> Kernel:
-    return kernel(feat_size, arguments.dtype, arguments.idtype)
+    known = KERNELS.find(("spmm", feat_size, arguments.dtype, arguments.idtype, None))
+    return known or kernel(feat_size, arguments.dtype, arguments.idtype)
 
 
 #: Kernels that were given, and the call that each was found to fit: comparing signatures takes longer than

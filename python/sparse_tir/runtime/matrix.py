@@ -31,10 +31,13 @@ class SparseMatrix:
         The structure, shared by any number of values.
     data : (nnz,)
         The values, one for each position of the pattern, dead head included.
+    memo
+        What operators keep of this matrix from call to call, by a key of their own.
     """
 
     pattern: Pattern
     data: NDArray[Any] = field(repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", compact(self.data))

@@ -5,11 +5,19 @@ Each states the stage that it takes and gives, and refuses another one (ST420).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tvm.ir import IRModule
+from tvm.tirx import PrimFunc
+from tvm.tirx.transform import prim_func_pass
 from tvm_ffi import get_global_func
 
-from .. import _base
+from .. import _base, errors
+from ..ir import names
+from .masked_unroll import unroll_masked
+from .prefetch import insert_prefetch
+from .streaming import stream_stores
 
 
 def LowerSparseIter() -> Any:  # noqa: N802
@@ -35,6 +43,31 @@ def ExpandCombine() -> Any:  # noqa: N802
 def LegalizeArithmetic() -> Any:  # noqa: N802
     """max and min that propagate NaN, integers that wrap (loops)."""
     return get_global_func("sparse_tir.transform.LegalizeArithmetic")()
+
+
+def InsertPrefetch() -> Any:  # noqa: N802
+    """Prefetches where schedules ask for them (loops)."""
+    return _of_loops("InsertPrefetch", insert_prefetch)
+
+
+def UnrollMasked() -> Any:  # noqa: N802
+    """Several iterations of a dynamic loop per branch where schedules ask for it (loops)."""
+    return _of_loops("UnrollMasked", unroll_masked)
+
+
+def StreamStores() -> Any:  # noqa: N802
+    """Stores past the cache where schedules ask for them (loops)."""
+    return _of_loops("StreamStores", stream_stores)
+
+
+def _of_loops(name: str, transform: Callable[[PrimFunc], PrimFunc]) -> Any:
+    def run(func: PrimFunc, _module: IRModule, _context: Any) -> PrimFunc:
+        stage = func.attrs.get(names.STAGE)
+        if stage is not None:
+            raise errors.error("ST420", name, f"a function at the stage {str(stage)!r}", "loops")
+        return transform(func)
+
+    return prim_func_pass(run, opt_level=0, name=f"sparse_tir.{name}")
 
 
 _ = _base.LIBRARY  # the passes live in the compiled library

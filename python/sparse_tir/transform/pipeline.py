@@ -33,6 +33,9 @@ PIPELINE: tuple[Step, ...] = (
     Step("PlaceInit", LOOPS, passes.PlaceInit),
     Step("ExpandCombine", LOOPS, passes.ExpandCombine),
     Step("LegalizeArithmetic", LOOPS, passes.LegalizeArithmetic),
+    Step("InsertPrefetch", LOOPS, passes.InsertPrefetch),
+    Step("UnrollMasked", LOOPS, passes.UnrollMasked),
+    Step("StreamStores", LOOPS, passes.StreamStores),
 )
 
 

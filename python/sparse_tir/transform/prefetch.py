@@ -1,4 +1,4 @@
-"""Prefetch of gathered operands: an annotation that schedules leave, and the pass that carries it out.
+"""Prefetch of gathered operands: annotations that schedules leave, and the pass that carries them out.
 
 The rows that a sparse loop gathers lie anywhere, so no hardware foresees them; but their numbers stand in an
 array, and those of later iterations can be read now.
@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import tvm
+import numpy as np
 from tvm import tirx
 from tvm.ir import Expr, TensorLoad, Var
 from tvm.s_tir import SBlockRealize
-from tvm.tirx import BufferLoad, For, PrimFunc
+from tvm.tirx import BufferLoad, For, IntImm, PrimFunc
 from tvm_ffi import structural_equal, structural_map, structural_walk
+
+from .substitution import substitution
 
 #: Annotation of a loop: how many iterations ahead its gathered operands are fetched; 0 means not at all.
 PREFETCH = "sparse_tir.prefetch"
+#: Annotation beside it: how many cache lines of each operand, one by default; hardware may bring the others.
+LINES = "sparse_tir.prefetch_lines"
 
 # The arguments of LLVM's prefetch: read, keep in all caches, data.
 _READ, _ALL_CACHES, _DATA = 0, 3, 1
+_LINE_BYTES = 64
 
 
-def insert_prefetch(module: tvm.IRModule) -> tvm.IRModule:
-    """Put a prefetch at the head of every loop annotated `PREFETCH`, for each operand that it gathers.
+def insert_prefetch(func: PrimFunc) -> PrimFunc:
+    """Put prefetches at the head of every loop annotated `PREFETCH`, for each operand that it gathers.
 
     Before::
 
@@ -38,40 +43,44 @@ def insert_prefetch(module: tvm.IRModule) -> tvm.IRModule:
             ... B[indices[start + j], k] ...
 
     Only the index array is read, within its bounds, and a prefetch never faults: results do not change. The
-    address is that of the first element that one iteration reads; hardware brings the lines beside it.
+    first line is that of the first element that one iteration reads.
 
     Parameters
     ----------
-    module : IRModule
+    func : PrimFunc
         At the loop stage.
     """
-    functions = {var.name_hint: function for var, function in module.functions.items()}
-    for name, function in functions.items():
-        if isinstance(function, PrimFunc):
-            functions[name] = function.with_body(structural_map(function.body, (For, _in_loop)))
-    return tvm.IRModule(functions)
+    body = structural_map(func.body, (For, _in_loop))
+    return func if body.same_as(func.body) else func.with_body(body)
 
 
 def _in_loop(loop: For) -> For:
     if PREFETCH not in loop.annotations:
         return loop
-    ahead = int(loop.annotations[PREFETCH])
-    fetches = [tirx.Evaluate(_fetch(load)) for load in _gathers(loop, ahead)] if ahead else []
-    annotations = {key: value for key, value in loop.annotations.items() if key != PREFETCH}
-    body = tirx.SeqStmt([*fetches, loop.body]) if fetches else loop.body
+    ahead, lines = int(loop.annotations[PREFETCH]), int(loop.annotations.get(LINES, 1))
+    fetches = [tirx.Evaluate(fetch) for load in _gathers(loop, ahead) for fetch in _fetches(load, lines)]
+    annotations = {key: value for key, value in loop.annotations.items() if key not in (PREFETCH, LINES)}
+    body = tirx.SeqStmt([*fetches, loop.body]) if ahead and fetches else loop.body
     head = (loop.loop_var, loop.min, loop.extent, loop.kind)
     return For(*head, body, loop.thread_binding, annotations, loop.step, loop.span)
 
 
-def _fetch(load: TensorLoad) -> Expr:
-    address = tirx.address_of(load)
-    return tirx.call_intrin("void", "tirx.prefetch", address, _READ, _ALL_CACHES, _DATA)
+def _fetches(load: TensorLoad, lines: int) -> Iterator[Expr]:
+    """Prefetches of the lines from an element on, at most to the end of its row."""
+    *outer, last = load.indices
+    elements = _LINE_BYTES // np.dtype(str(load.source.ty.dtype.dtype)).itemsize
+    size = load.source.ty.shape[-1]
+    for line in range(lines):
+        if line and not (isinstance(size, IntImm) and line * elements < int(size)):
+            return
+        address = tirx.address_of(BufferLoad(load.source, [*outer, last + line * elements]))
+        yield tirx.call_intrin("void", "tirx.prefetch", address, _READ, _ALL_CACHES, _DATA)
 
 
 def _gathers(loop: For, ahead: int) -> Iterator[TensorLoad]:
     """The loads whose indices are loaded, each once, as they will be ``ahead`` iterations later."""
     first = _first_iteration(loop)
-    later = _substitution({loop.loop_var: loop.loop_var + ahead})
+    later = substitution({loop.loop_var: loop.loop_var + ahead})
     seen: list[TensorLoad] = []
     loads: list[TensorLoad] = []
     structural_walk(loop.body, (TensorLoad, loads.append))
@@ -101,18 +110,9 @@ def _first_iteration(loop: For) -> Callable[[Any], Any]:
     inner: list[For] = []
     blocks: list[SBlockRealize] = []
     structural_walk(loop.body, ((For, inner.append), (SBlockRealize, blocks.append)))
-    starts = _substitution({nested.loop_var: nested.min for nested in inner})
+    starts = substitution({nested.loop_var: nested.min for nested in inner})
     for realize in blocks:
         for iterator, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
             values[iterator.var] = starts(value)
-    bound = _substitution(values)
+    bound = substitution(values)
     return lambda expr: starts(bound(expr))
-
-
-def _substitution(values: dict[Var, Any]) -> Callable[[Any], Any]:
-    pairs = list(values.items())
-
-    def replaced(var: Var) -> Any:
-        return next((value for old, value in pairs if old.same_as(var)), var)
-
-    return lambda expr: structural_map(expr, (Var, replaced))

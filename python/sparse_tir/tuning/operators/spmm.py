@@ -13,32 +13,32 @@ from tvm.s_tir import Schedule
 from tvm.target import Target
 
 from sparse_tir import errors
-from sparse_tir.ops import spmm
+from sparse_tir.ops import spmm, spmm_schedule
 from sparse_tir.ops.csr import csr_arguments, value_dtype
-from sparse_tir.ops.spmm import Decisions
+from sparse_tir.ops.spmm_schedule import Decisions
 from sparse_tir.runtime import Kernel, SparseMatrix, compile
 from sparse_tir.runtime.signature import main_function, signature_of
+from sparse_tir.runtime.target import private_cache_bytes
 from sparse_tir.transform import lower
 
 from ..problem import TuningProblem, choose, choose_tile
 from .operator import TunableOperator
 from .reference import dense_operand, product, tolerances, wrong_values
 
-_ROWS = [16, 32, 64, 128, 256, 512, 1024, 4096]
-_PREFETCH = [0, 4, 8, 16, 32, 64]
+#: What each decision is chosen from; ``streaming`` only where vectors are of our own making.
+CHOICES: dict[str, list[int]] = {
+    "rows": [16, 32, 64, 128, 256, 512, 1024, 4096],
+    "prefetch": [0, 4, 8, 16, 32, 64],
+    "lines": [1, 2, 4, 8],
+    "unroll": [1, 2, 4],
+    "streaming": [0, 1],
+}
 _WHERE = "st.tune(spmm)"
 _OUTPUT = 2
 
 
-def space(
-    sch: Schedule,
-    parts: int,
-    widest: int,
-    tile: tuple[int, ...] | None = None,
-    rows: int | None = None,
-    prefetch: int | None = None,
-) -> None:
-    """The schedules that are searched, in the words of `sparse_tir.ops.spmm.Decisions`.
+def space(sch: Schedule, parts: int, widest: int, known: Decisions | None = None) -> None:
+    """The schedules that are searched, in the words of `sparse_tir.ops.spmm_schedule.Decisions`.
 
     Parameters
     ----------
@@ -48,30 +48,39 @@ def space(
         Length of ``tile``: 3 with vectors of our own, 2 with loops that LLVM vectorises.
     widest
         Largest innermost part of ``tile``.
-    tile, rows, prefetch
+    known
         Given decisions, for seeds.
     """
     _, feature = sch.get_loops(sch.get_sblock("spmm"))
-    decisions = Decisions(
-        tile=tuple(choose_tile(sch, "tile", feature, parts, widest, value=tile)),
-        rows=choose(sch, "rows", _ROWS, value=rows),
-        prefetch=choose(sch, "prefetch", _PREFETCH, value=prefetch),
-    )
-    spmm.apply_decisions(sch, decisions)
+    tile = choose_tile(sch, "tile", feature, parts, widest, value=None if known is None else known.tile)
+    names = [name for name in CHOICES if parts == 3 or name != "streaming"]
+    chosen = {
+        name: choose(sch, name, CHOICES[name], value=None if known is None else getattr(known, name))
+        for name in names
+    }
+    spmm_schedule.schedule(sch, Decisions(tuple(tile), **chosen))
 
 
 def _space_and_seeds(
-    feat: int, dtype: str, target: Target
+    feat: int, dtype: str, target: Target, is_resident: bool
 ) -> tuple[Callable[[Schedule], None], list[Callable[[Schedule], None]]]:
-    """The space of a width, and known points of it: the default first, then what suits other graphs."""
-    default = spmm.default_decisions(feat, dtype, spmm.vector_bytes_of(target))
-    known = [default, replace(default, prefetch=0, rows=256), replace(default, prefetch=32, rows=1024)]
-    if len(default.tile) == 3 and default.tile[1] % 2 == 0:
-        passes, vectors, lanes = default.tile
-        known.append(replace(default, tile=(passes * 2, vectors // 2, lanes)))
-    widest = default.tile[-1] * 2 if len(default.tile) == 3 else feat
-    drawn = functools.partial(space, parts=len(default.tile), widest=widest)
-    return drawn, [functools.partial(drawn, tile=d.tile, rows=d.rows, prefetch=d.prefetch) for d in known]
+    """The space of a width, and known points of it: what the default kernel runs, then what suits other graphs."""
+    large = spmm_schedule.default_decisions(feat, dtype, spmm_schedule.vector_bytes_of(target))
+    small = spmm_schedule.resident_decisions(large)
+    known = [
+        *((small, large) if is_resident else (large, small)),
+        replace(large, prefetch=0),
+        replace(large, lines=1),
+        replace(large, rows=512),
+    ]
+    if len(large.tile) == 3:
+        passes, vectors, lanes = large.tile
+        known += [replace(small, unroll=4), replace(small, streaming=1)]
+        if vectors % 2 == 0:
+            known.append(replace(large, tile=(passes * 2, vectors // 2, lanes)))
+    widest = large.tile[-1] * 2 if len(large.tile) == 3 else feat
+    drawn = functools.partial(space, parts=len(large.tile), widest=widest)
+    return drawn, [functools.partial(drawn, known=decisions) for decisions in dict.fromkeys(known)]
 
 
 def make_problem(matrix: SparseMatrix, feat: int, target: Target) -> TuningProblem:
@@ -85,7 +94,8 @@ def make_problem(matrix: SparseMatrix, feat: int, target: Target) -> TuningProbl
     operand = dense_operand((n, feat), dtype)
     expected = product(matrix, operand)
     rtol, atol = tolerances(matrix, operand)
-    drawn, seeds = _space_and_seeds(feat, dtype, target)
+    is_resident = operand.nbytes + expected.nbytes <= private_cache_bytes()
+    drawn, seeds = _space_and_seeds(feat, dtype, target, is_resident)
 
     def arguments() -> list[Any]:
         unwritten: NDArray[Any] = wrong_values(expected)
@@ -96,7 +106,7 @@ def make_problem(matrix: SparseMatrix, feat: int, target: Target) -> TuningProbl
         module=lower(spmm.program(feat, dtype, prepared.idtype), "position"),
         space=drawn,
         seeds=seeds,
-        finish=spmm.finish,
+        finish=lower,
         target=target,
         arguments=arguments,
         output=_OUTPUT,
