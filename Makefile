@@ -1,9 +1,11 @@
-# Two commands for newcomers: `make run` and `make test`. Everything lives in a private virtual environment.
+# Two commands for newcomers: `make run` and `make test`. Two more for contributors: `make lint` and `make docs`.
+# Everything lives in a private virtual environment.
 PYTHON ?= python3
 VENV ?= .venv
 EXTRAS ?= test
 BIN := $(VENV)/bin
 SOURCES := $(shell find src cmake python -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml setup.py
+CPP_SOURCES = $(shell find src tests -name '*.cc' -o -name '*.h')
 
 # The matrix that `make run` tunes for; a power-law graph is generated unless you name a file of your own.
 GRAPH ?= $(VENV)/graphs/power_law.npz
@@ -11,18 +13,28 @@ FEAT ?= 64
 TRIALS ?= 32
 WORK_DIR ?= work-dir
 
-.PHONY: run test lint clean
+.PHONY: run setup test lint docs clean
 run: $(VENV)/.installed $(GRAPH)
 	$(BIN)/sparse-tir tune spmm "$(GRAPH)" --feat $(FEAT) --trials $(TRIALS) --work-dir "$(WORK_DIR)"
+
+setup: $(VENV)/.installed-test $(VENV)/.installed-lint $(VENV)/.installed-docs
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: $(VENV)/.installed-test
-	$(BIN)/ruff check python tests && $(BIN)/ruff format --check python tests
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=python $(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_sizes.py
+	@if [ -f .clang-format ]; then $(BIN)/clang-format --dry-run -Werror $(CPP_SOURCES); fi
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -n docs docs/_build/html
 
 clean:
-	rm -rf "$(VENV)" build work-dir
+	rm -rf "$(VENV)" build docs/_build work-dir
 
 $(VENV)/graphs/power_law.npz: | $(VENV)/.installed
 	mkdir -p $(@D)
@@ -39,3 +51,12 @@ $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
 $(VENV)/.installed-test: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[$(EXTRAS)]"
 	touch "$@" "$(VENV)/.installed"
+
+# The linters read the sources and need no build; the documentation is made from the installed package.
+$(VENV)/.installed-lint: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python tools/requirements.py lint | xargs -d '\n' $(BIN)/python -m pip install --quiet
+	touch "$@"
+
+$(VENV)/.installed-docs: $(VENV)/.installed-test
+	$(BIN)/python tools/requirements.py docs | xargs -d '\n' $(BIN)/python -m pip install --quiet
+	touch "$@"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors, script
+    from .errors import SparseTIRError
     from .interpret import interpret
     from .io import load_matrix
     from .ir.verify import verify
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Kernel",
     "SparseMatrix",
+    "SparseTIRError",
     "__version__",
     "aligned_empty",
     "asarray",
@@ -52,6 +54,7 @@ __all__ = [
 _HOMES = {
     "Kernel": "runtime",
     "SparseMatrix": "runtime",
+    "SparseTIRError": "errors",
     "aligned_empty": "runtime",
     "asarray": "runtime",
     "compile": "runtime",

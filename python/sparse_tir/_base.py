@@ -70,7 +70,8 @@ FIELDS: dict[str, frozenset[str]] = {
 def _wrong_tvm(found: str) -> ImportError:
     wanted = " ".join(f"{name}=={version}" for name, version in WHEELS.items())
     return ImportError(
-        f"[ST501] sparse_tir needs {wanted}, but {found}. Install them with: pip install {wanted}"
+        f"[ST501] sparse_tir needs {wanted}, but {found}. Install them with: pip install {wanted}. "
+        "See docs/errors/ST501.md."
     )
 
 
@@ -107,7 +108,7 @@ def library_path() -> pathlib.Path:
             return place
     raise ImportError(
         f"[ST502] the compiled library libsparse_tir.so is missing (looked at {', '.join(map(str, places))}). "
-        "Install the package again: pip install ."
+        "Install the package again: pip install . See docs/errors/ST502.md."
     )
 
 

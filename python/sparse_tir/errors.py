@@ -1,8 +1,8 @@
 """Every error that a user can meet: its class, its code and its wording.
 
-A code has one title (`CODES`) and belongs to one class (by its first digit). Python raises with `error`; C++ throws
-with ``Refuse`` (src/ir/diagnostics.h) and the class arrives here, because the classes are registered with tvm-ffi,
-under names of their own: TVM has a ``ScheduleError`` too.
+A code has one title (`CODES`), a next step (`next_steps`), a page (docs/errors) and, by its first digit, one
+class. Python raises with `error`; C++ throws with ``Refuse`` (src/ir/diagnostics.h) and the class arrives here,
+because the classes are registered with tvm-ffi, under names of their own: TVM has a ``ScheduleError`` too.
 
 =========  ==================  =====================================
 range      class               about
@@ -24,20 +24,40 @@ from typing import TypeVar
 
 import tvm_ffi
 
+from .next_steps import NEXT
+
 _HEAD = re.compile(r"\[(ST\d{3})\] (.*)")
 
 
 class SparseTIRError(Exception):
-    """Base of all errors of this package. ``error.code`` is the code, such as ``"ST104"``."""
+    """Base of all errors of this package. ``error.code`` is the code, such as ``"ST104"``.
+
+    The message is completed here, for errors of Python and of C++: the title of the code, a next step where the
+    message has none, and the page of the documentation as its last line.
+    """
 
     def __init__(self, message: str = "") -> None:
-        head, newline, rest = message.partition("\n")
+        head, _, rest = message.partition("\n")
         found = _HEAD.match(head)
         self.code: str = found.group(1) if found else "ST900"
         title = CODES[self.code]
         if found and title not in head:
             head = f"{head}: {title}"
-        super().__init__(head + newline + rest)
+        super().__init__("\n".join([head, *_completed(self.code, rest)]) if found else message)
+
+
+def page(code: str) -> str:
+    """The page of the documentation about a code."""
+    return f"docs/errors/{code}.md"
+
+
+def _completed(code: str, rest: str) -> list[str]:
+    """The lines below the head. Completing a message again, with more lines or not, changes nothing else."""
+    lines = [line.rstrip() for line in rest.splitlines() if not line.startswith("  see: ")]
+    if not any(line.startswith("  next: ") for line in lines):
+        place = next((n for n, line in enumerate(lines) if line.startswith("  at: ")), len(lines))
+        lines.insert(place, f"  next:     {NEXT[code]}")
+    return [*lines, f"  see:      {page(code)}"]
 
 
 _Class = TypeVar("_Class", bound=type)
@@ -111,6 +131,7 @@ CODES: dict[str, str] = {
     "ST132": "the .npz file does not hold a sparse matrix",
     "ST133": "the file holds a pickle",
     "ST134": "the Matrix Market file is malformed",
+    "ST135": "the file cannot be written",
     # ---- ST15x: operands of a call
     "ST150": "an operand is not an array",
     "ST151": "an operand has the wrong shape",
@@ -120,6 +141,8 @@ CODES: dict[str, str] = {
     "ST155": "an operand is on another device",
     "ST156": "the dtype is not supported by this call",
     "ST157": "wrong number of arguments",
+    "ST158": "a number has a value that its parameter cannot take",
+    "ST159": "an argument is not what the call takes",
     # ---- ST2xx: script
     "ST201": "the script cannot be parsed",
     "ST202": "an axis is declared wrongly",
@@ -131,6 +154,8 @@ CODES: dict[str, str] = {
     "ST208": "a declaration or statement stands where it is not allowed",
     "ST209": "a subscript is not an integer",
     "ST210": "a construct is not part of this version of the language",
+    "ST211": "a value has another dtype than the element that it is stored in",
+    "ST212": "the number of subscripts is not the number of axes",
     # ---- ST4xx: laws and lowering
     "ST401": "law 1: a non-unique axis listed S selects elements of a dense axis",
     "ST402": "law 2: a search on an axis that is not unique",
@@ -154,7 +179,8 @@ CODES: dict[str, str] = {
     "ST504": "the kernel was built for another CPU",
     "ST505": "the file is not a saved kernel",
     "ST506": "the kernel was saved by another version",
-    "ST507": "the kernel does not fit the call",
+    "ST507": "the program or kernel does not fit the call",
+    "ST508": "the kernel cannot be saved",
     # ---- ST6xx: tuning
     "ST601": "the operator cannot be tuned",
     "ST602": "no candidate ran right",
@@ -187,9 +213,9 @@ def error(
     SparseTIRError
         To be raised by the caller: ``raise error("ST104", ...)``.
     """
-    lines = [f"[{code}] {where}", f"  found:    {found}"]
-    if expected is not None:
-        lines.append(f"  expected: {expected}")
-    if hint is not None:
-        lines.append(f"  next:     {hint}")
+    lines = [f"[{code}] {where}"]
+    for word, text in (("found", found), ("expected", expected), ("next", hint)):
+        if text is not None:
+            first, *more = str(text).splitlines() or [""]
+            lines += [f"  {word + ':':9} {first}", *(f"            {line}" for line in more)]
     return _CLASSES[code[2]]("\n".join(lines))

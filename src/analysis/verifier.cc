@@ -41,7 +41,7 @@ std::vector<BufferStore> OwnStores(const Scope& scope, const Stmt& body, bool ne
     auto realize = s.as<SBlockRealize>();
     if (nested_allowed && realize && IterationOf(realize.value())) continue;
     Optional<Span> span = s.span();
-    Refuse({"ST208", scope.innermost().name, "a statement `" + std::string(s->GetTypeKey()) + "`",
+    Refuse({"ST208", scope.innermost().name, Text(s),
             nested_allowed ? "assignments to buffers and nested iterations" : "assignments to buffers", "",
             span.has_value() ? span : scope.innermost().span});
   }
@@ -95,7 +95,7 @@ void Verify(const PrimFunc& func) {
   for (const Stmt& s : OutermostStatements(func)) {
     auto realize = s.as<SBlockRealize>();
     if (!realize || !IterationOf(realize.value())) {
-      Refuse({"ST208", "function", "a statement `" + std::string(s->GetTypeKey()) + "` outside of an iteration",
+      Refuse({"ST208", "function", Text(s) + " outside of an iteration",
               "sparse iterations", "", s.span()});
     }
     VerifyIteration(Scope(), realize.value());

@@ -44,7 +44,7 @@ void CheckInit(const Scope& scope, const std::vector<BufferStore>& body) {
   for (const Stmt& s : Statements(iteration.init.value())) {
     auto start = s.as<BufferStore>();
     if (!start) {
-      Refuse({"ST208", iteration.name, "an init with a statement `" + std::string(s->GetTypeKey()) + "`",
+      Refuse({"ST208", iteration.name, "an init with " + Text(s),
               "assignments to buffers", "", s.span()});
     }
     int matches = 0;
@@ -53,7 +53,9 @@ void CheckInit(const Scope& scope, const std::vector<BufferStore>& body) {
     }
     if (matches != 1) {
       std::string written;
-      for (const BufferStore& store : body) written += Text(store.buffer(), store.indices()) + " ";
+      for (const BufferStore& store : body) {
+        written += (written.empty() ? "" : ", ") + Text(store.buffer(), store.indices());
+      }
       Refuse({"ST407", iteration.name, "init of " + Text(start.value().buffer(), start.value().indices()),
               "the element that one statement of the body writes: " + written, "", start.value().span()});
     }

@@ -48,7 +48,7 @@ void CheckReads(const Scope& scope, const Expr& value) {
       if (IsStored(axis) && !axis->unique && !scope.IsOwnPosition(*buffer, indices, d)) {
         Refuse({"ST402", scope.innermost().name, Text((*buffer)->buffer, indices) + " searches " + Quoted(axis),
                 "a search on a unique axis, or the iterator of " + Quoted(axis) + " itself",
-                "a coordinate with several positions has no one value to read", load.span()});
+                "", load.span()});
       }
     }
   }

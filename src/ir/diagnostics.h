@@ -20,6 +20,7 @@ struct Particulars {
 
 // The text of an expression, for messages.
 std::string Text(const ObjectRef& node);
+std::string Text(const tir::Stmt& statement);  // what it is, in words
 std::string Text(const tir::Var& buffer, const Array<tir::Expr>& indices);
 std::string Quoted(const Axis& axis);
 }  // namespace sparse_tir

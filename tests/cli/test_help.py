@@ -16,7 +16,7 @@ COMMANDS = sorted(main.commands)
 
 
 def test_there_is_one_command_per_task():
-    assert COMMANDS == ["env", "lower", "make-graph", "run", "tune"]
+    assert COMMANDS == ["env", "lower", "make-graph", "report", "run", "tune"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

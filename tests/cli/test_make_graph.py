@@ -60,5 +60,5 @@ def test_the_command_refuses_them_as_well(call, tmp_path):
     assert result.exit_code == 2
     result = call("make-graph", tmp_path / "missing" / "g.npz", "--nodes", 4, "--edges", 1)
     assert result.exit_code == 1
-    assert "ST130" in result.stderr
+    assert "ST135" in result.stderr
     assert not list(tmp_path.iterdir())

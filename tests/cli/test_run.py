@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 from cli_cases import FEAT
 
-from sparse_tir.tuning.runner import available_cores
+from sparse_tir.tuning.launch import available_cores
 
 
 def test_json_has_checksum_and_times(call_json, graph, checksum):
@@ -45,13 +45,34 @@ def test_the_plain_form_shows_the_same(call, graph, checksum):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int32", "int64"])
-def test_values_are_converted(call_json, graph, dtype):
-    found = call_json("run", "spmm", graph, "--feat", 3, "--repeat", 1, "--dtype", dtype)
-    matrix = sp.load_npz(graph).astype(dtype)
+def test_values_are_converted(call_json, graph, tmp_path, dtype):
+    matrix = sp.load_npz(graph)
+    matrix.data = np.round(100 * matrix.data)
+    path = tmp_path / "whole.npz"
+    sp.save_npz(path, matrix)
+    found = call_json("run", "spmm", path, "--feat", 3, "--repeat", 1, "--dtype", dtype)
+    matrix = matrix.astype(dtype)
+    assert matrix.count_nonzero() > 100
     draw = np.random.default_rng(0)
     shape = (500, 3)
     operand = draw.random(shape) if dtype == "float64" else draw.integers(-8, 8, shape, dtype=dtype)
     assert found["checksum"] == pytest.approx((matrix @ operand).sum(dtype=np.float64), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_values_that_are_no_integers_are_not_cut(call, graph, dtype):
+    result = call("run", "spmm", graph, "--feat", 3, "--dtype", dtype)
+    assert result.exit_code == 1
+    assert f"[ST158] {graph}: --dtype {dtype}" in result.stderr
+
+
+@pytest.mark.parametrize("value", [3e9, np.nan, np.inf])
+def test_values_beyond_the_dtype_are_refused(call, tmp_path, value):
+    path = tmp_path / "wide.npz"
+    sp.save_npz(path, sp.csr_array(np.array([[0.0, value]])))
+    result = call("run", "spmm", path, "--feat", 3, "--dtype", "int32")
+    assert result.exit_code == 1
+    assert "ST158" in result.stderr
 
 
 def test_matrix_market_files_are_read(call_json, graph, checksum, tmp_path):

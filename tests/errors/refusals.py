@@ -87,6 +87,13 @@ def check_place(error: errors.SparseTIRError, text: str, marked: str) -> None:
     assert found["text"][len(found["caret"]) :].startswith(marked), str(error)
 
 
+def caught_place(message: str) -> str:
+    """The text above the caret, from there on."""
+    found = re.search(r"\n  at: +.*:\d+:\d+\n +\| (?P<text>.*)\n +\| (?P<caret> *)\^\n", message)
+    assert found is not None, f"no place in {message}"
+    return found["text"][len(found["caret"]) :]
+
+
 def check_values(text: str, call: dict[str, Any], **expected: Any) -> None:
     """The program gives these outputs, and changes nothing else, interpreted at every stage and compiled."""
     func = st.from_source(text)

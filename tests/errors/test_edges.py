@@ -158,8 +158,8 @@ OTHER_CODE = {
         "ST203",
         vector("Y[i] = W[i]", more='Q = S.match_sparse_buffer(q, (I,), "int8", default="x")\n', handles="q"),
     ),
-    "a subscript too many": ("ST201", vector("Y[i, i] = W[i]")),
-    "a subscript too few": ("ST201", vector("Y[i] = A[i]")),
+    "a subscript too many": ("ST212", vector("Y[i, i] = W[i]")),
+    "a subscript too few": ("ST212", vector("Y[i] = A[i]")),
 }
 
 

@@ -70,7 +70,7 @@ def test_a_file_without_permission_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("path", [None, 3, 1.5, b"a.mtx", ["a.mtx"], DENSE])
 def test_something_that_is_no_path_is_refused(path):
-    refused(path, "ST130", type(path).__name__)
+    refused(path, "ST159", type(path).__name__)
 
 
 def test_a_zero_character_in_the_name_is_refused():

@@ -16,7 +16,8 @@ import tvm
 
 from sparse_tir import errors
 from sparse_tir.tuning import best_schedule, tune_problem
-from sparse_tir.tuning.runner import SharedArrays, available_cores
+from sparse_tir.tuning.launch import available_cores
+from sparse_tir.tuning.runner import SharedArrays
 from sparse_tir.tuning.worker import Bench, CandidateError, Setup
 
 
@@ -27,6 +28,16 @@ def faulty(*faults, **changes):
         for fault in faults
     ]
     return kernels.problem(space=kernels.faulty_space, seeds=seeds, finish=kernels.faulty_finish, **changes)
+
+
+def interrupt_after(count):
+    """An event that is a Ctrl-C once so many candidates are measured."""
+
+    def stop(trial):
+        if trial.index == count - 1:
+            raise KeyboardInterrupt
+
+    return stop
 
 
 @pytest.mark.slow
@@ -48,6 +59,26 @@ def test_candidates_may_be_wrong_crash_hang_or_raise_without_ending_the_job(tmp_
     # Nothing of a failed candidate is in the database, and a failed one is not measured again.
     assert len((tmp_path / "database_tuning_record.json").read_text().splitlines()) == 1
     assert tune_problem(problem, work_dir=tmp_path, max_trials_global=5, threads=1).trials == result.trials
+
+
+def test_trials_keep_their_order_when_a_job_goes_on(tmp_path):
+    problem = faulty("none", "wrong", "none", "raise")
+    problem = dataclasses.replace(
+        problem,
+        seeds=[
+            *problem.seeds[:2],
+            functools.partial(kernels.faulty_space, fault=0, rows=16),
+            problem.seeds[3],
+        ],
+    )
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        tune_problem(problem, work_dir=tmp_path, max_trials_global=4, on_event=interrupt_after(2))
+    result = tune_problem(problem, work_dir=tmp_path, max_trials_global=4, on_start=seen.extend)
+    assert [trial.status for trial in seen] == ["ok", "failed"]
+    assert [trial.status for trial in result.trials] == ["ok", "failed", "ok", "failed"]
+    again = tune_problem(problem, work_dir=tmp_path, max_trials_global=4)
+    assert again.trials == result.trials
 
 
 def test_records_of_another_number_of_threads_are_not_applied(tmp_path):
@@ -109,12 +140,8 @@ def test_a_job_without_a_right_candidate_says_why(tmp_path):
 
 
 def test_what_an_event_raises_ends_the_job_and_keeps_the_records(tmp_path):
-    def stop(trial):
-        if trial.index == 1:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=9, on_event=stop)
+        tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=9, on_event=interrupt_after(2))
     assert len((tmp_path / "database_tuning_record.json").read_text().splitlines()) == 2
     assert best_schedule(kernels.problem(), tmp_path)["main"] is not None
 
@@ -131,6 +158,9 @@ def test_damaged_lines_are_skipped_counted_and_kept(tmp_path):
     path.write_text(damaged)  # its last line is torn, as a killed job may leave it
     after = tune_problem(problem, work_dir=tmp_path, max_trials_global=3)
     assert after.skipped_lines == 3
+    places = [f"database_tuning_record.json line {number}" for number in (2, 5, 3)]
+    assert after.skipped_places == tuple(places)  # the third one is read, and does not apply
+    assert json.loads((tmp_path / "result.json").read_text())["skipped_places"] == places
     assert after.trials[:2] == before.trials[:2]
     assert len(after.trials) == 3
     assert path.read_text().startswith(damaged + "\n")
@@ -212,7 +242,7 @@ def test_problems_that_cannot_be_tuned_are_refused(tmp_path, change, message):
 
 
 def test_a_measuring_process_that_does_not_start_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("sparse_tir.tuning.runner._START", "raise SystemExit('no such module')")
+    monkeypatch.setattr("sparse_tir.tuning.launch._START", "raise SystemExit('no such module')")
     with pytest.raises(errors.TuningError, match="ST605") as caught:
         tune_problem(kernels.problem(), work_dir=tmp_path, max_trials_global=1)
     assert "no such module" in str(caught.value)

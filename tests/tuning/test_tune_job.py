@@ -19,10 +19,10 @@ from tvm.s_tir import meta_schedule as ms
 
 from sparse_tir import errors
 from sparse_tir.tuning import best_schedule, tune_problem
+from sparse_tir.tuning.launch import available_cores
 from sparse_tir.tuning.problem import workload
-from sparse_tir.tuning.runner import available_cores
 
-FILES = {".lock", "database_workload.json", "database_tuning_record.json", "result.json"}
+FILES = {".lock", "database_workload.json", "database_tuning_record.json", "job.json", "result.json"}
 
 
 def run(module, problem):

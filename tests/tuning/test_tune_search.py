@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import tuning_kernels as kernels
@@ -42,6 +46,19 @@ def test_equal_seeds_and_times_give_equal_candidates():
     assert len(set(first)) == len(first) >= 14
     assert proposals(3) == first
     assert proposals(4) != first
+
+
+def test_another_process_proposes_the_same_whatever_its_hashes_are():
+    program = "import json, test_tune_search as t; print(json.dumps(t.proposals(3)))"
+    path = os.pathsep.join(filter(None, sys.path))
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "12345"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(answer.stdout) == proposals(3)
 
 
 def test_a_small_space_is_exhausted_without_touching_the_random_state_of_the_caller():

@@ -80,9 +80,11 @@ def _cpu() -> dict[str, Any]:
     import os
     import platform
 
+    from ..tuning.machine import processor_name
+
     result: dict[str, Any] = {
         "machine": platform.machine(),
-        "model": _model(),
+        "model": processor_name(),
         "logical": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
     }
     if _problem() is not None:
@@ -90,24 +92,13 @@ def _cpu() -> dict[str, Any]:
     import tvm
 
     from ..runtime.target import host_cpu, host_target
-    from ..tuning.runner import available_cores
+    from ..tuning.launch import available_cores
 
     features = set(tvm.get_global_func("target.llvm_get_cpu_features")(host_target()))
     result["llvm_name"] = host_cpu()
     result["cores"] = available_cores()
     result["vectors"] = [feature for feature in _VECTOR_FEATURES if feature in features]
     return result
-
-
-def _model() -> str | None:
-    """The processor's name as Linux gives it."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next(
-                (line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), None
-            )
-    except OSError:  # not Linux
-        return None
 
 
 def _compiler() -> dict[str, str | None]:

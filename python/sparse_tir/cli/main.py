@@ -11,11 +11,9 @@ from .. import __version__
 from .env import env
 from .lower import lower
 from .make_graph import make_graph
+from .report import report
 from .run import run
-from .tune import tune
-
-#: As shells report a process that Ctrl-C ended.
-_INTERRUPTED = 130
+from .tune import INTERRUPTED, tune
 
 
 class _Group(click.Group):
@@ -26,7 +24,7 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(INTERRUPTED)
         except MemoryError as failure:
             click.echo(f"not enough memory: {failure}", err=True)
             ctx.exit(1)
@@ -53,5 +51,5 @@ def main() -> None:
     """
 
 
-for _command in (env, lower, run, tune, make_graph):
+for _command in (env, lower, run, tune, report, make_graph):
     main.add_command(_command)

@@ -10,13 +10,20 @@ from . import options
 @click.command("make-graph")
 @click.argument("out", metavar="OUT.npz", type=click.Path(dir_okay=False, writable=True))
 @click.option("--nodes", type=click.IntRange(min=1), required=True, help="Rows and columns.")
-@click.option("--edges", type=click.IntRange(min=0), required=True, help="Stored entries, all distinct.")
+@click.option(
+    "--edges",
+    type=click.IntRange(min=0),
+    required=True,
+    help="Stored entries, all distinct: at most a quarter of all pairs of nodes.",
+)
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Equal seeds, equal graphs."
 )
 @options.as_json
 def make_graph(out: str, nodes: int, edges: int, seed: int, as_json: bool) -> None:
     """Write a random power-law graph (R-MAT) to a file.
+
+    EDGES may be at most NODES * NODES / 4: denser graphs are not sparse, and have no such degrees.
 
     \b
     Example:
@@ -33,7 +40,7 @@ def make_graph(out: str, nodes: int, edges: int, seed: int, as_json: bool) -> No
     try:
         save_npz(out, graph, compressed=False)
     except OSError as problem:
-        raise errors.error("ST130", f"make-graph {out}", problem, "a file that can be written") from problem
+        raise errors.error("ST135", f"make-graph {out}", problem, "a file that can be written") from problem
     degrees = graph.indptr[1:] - graph.indptr[:-1]
     result = {
         "path": out,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,7 +31,7 @@ dtype = click.option(
     type=click.Choice(DTYPES),
     default="float32",
     show_default=True,
-    help="Values are converted to it.",
+    help="Values are converted to it; integers only from integers.",
 )
 threads = click.option(
     "--threads",
@@ -54,14 +55,41 @@ def _finite(value: Any) -> Any:
 
 
 def read_graph(path: str, dtype: str) -> SparseMatrix:
-    """The matrix of a file, its values converted."""
+    """The matrix of a file, its values converted: to integers only if that changes none."""
+    import numpy as np
+
     from .. import asarray, errors, load_matrix
 
     matrix = load_matrix(path)
     if matrix.dtype.kind == "c":
         hint = "store its real part, or its absolute values"
         raise errors.error("ST156", path, f"values of dtype {matrix.dtype}", "real values", hint)
-    return asarray(matrix.astype(dtype), where=path)
+    with np.errstate(invalid="ignore", over="ignore"):
+        converted = matrix.astype(dtype)
+    if converted.dtype.kind == "i" and not np.array_equal(converted.data, matrix.data):
+        position = int((converted.data != matrix.data).argmax())
+        found = f"the value {matrix.data[position]} (entry at position {position})"
+        hint = "choose --dtype float32, or round the values of the file"
+        raise errors.error("ST158", f"{path}: --dtype {dtype}", found, f"values that {dtype} can hold", hint)
+    return asarray(converted, where=path)
+
+
+def import_tvm() -> None:
+    """TVM as a command of ours needs it: quickly, and not torn by Ctrl-C."""
+    from .._interrupts import interrupts_wait
+    from .._without_torch import without_torch
+
+    with interrupts_wait(), without_torch():
+        from .. import _base  # noqa: F401
+
+
+def probable_threads(threads: int | None) -> int:
+    """What `use_threads` will say, most likely; for what starts before TVM is imported."""
+    from ..tuning.launch import available_cores
+
+    cores = available_cores()
+    text = os.environ.get("TVM_NUM_THREADS", "")
+    return min(threads or (int(text) if text.isdecimal() else 0) or cores, cores)
 
 
 def use_threads(threads: int | None) -> int:
@@ -69,8 +97,9 @@ def use_threads(threads: int | None) -> int:
 
     The variable is the only way to tell TVM. By default it takes half of what the system counts as cores.
     """
+    import_tvm()
     from .. import config, errors
-    from ..tuning.runner import available_cores
+    from ..tuning.launch import available_cores
 
     cores = available_cores()
     if threads is not None and threads > cores:
@@ -85,3 +114,16 @@ def use_threads(threads: int | None) -> int:
 def describe_matrix(path: str, matrix: SparseMatrix) -> dict[str, Any]:
     """Entries of every JSON object about a matrix."""
     return {"graph": path, "shape": list(matrix.shape), "nnz": matrix.nnz, "dtype": str(matrix.dtype)}
+
+
+def command_line(context: click.Context, **given: Any) -> str:
+    """The command that was called, with some options given in full; options left out stay so."""
+    words = ["sparse-tir", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = given.get(name, context.params[name])
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif name in given or (value not in (None, False) and value != parameter.default):
+            words += parameter.opts[:1] if value is True else [parameter.opts[0], str(value)]
+    return shlex.join(words)

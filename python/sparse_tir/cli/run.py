@@ -38,7 +38,9 @@ def run(
 
     GRAPH is a .npz, .mtx or .mtx.gz file; the only OPERATOR so far is spmm.
 
-    The dense operand is numpy.random.default_rng(0).random((n, feat), dtype): checksums can be compared.
+    The dense operand is always the same, so checksums can be compared: for floats
+    numpy.random.default_rng(0).random((n, feat), dtype), for integers
+    numpy.random.default_rng(0).integers(-8, 8, (n, feat), dtype).
 
     \b
     Example:

@@ -141,9 +141,9 @@ def _scalar(where: str, parameter: Parameter, value: Any) -> Any:
     try:
         number: Any = float(value) if dtype.kind not in "iub" else operator.index(value)
     except (TypeError, ValueError):
-        raise errors.error("ST152", at, f"{value!r}", f"a number of dtype {dtype}") from None
+        raise errors.error("ST158", at, f"{value!r}", f"a number of dtype {dtype}") from None
     if dtype.kind in "iu" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
-        raise errors.error("ST152", at, f"{number}", f"a number of dtype {dtype}")
+        raise errors.error("ST158", at, f"{number}", f"a number of dtype {dtype}")
     return np.asarray(number).astype(dtype)[()]
 
 

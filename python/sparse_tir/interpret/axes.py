@@ -177,7 +177,7 @@ class AxisBinder:
         value = self._integer(getattr(axis, field))
         if value < 0:
             raise errors.error(
-                "ST151", f"{self._where}: {field} of axis `{axis.name}`", value, "a number from 0 on"
+                "ST158", f"{self._where}: {field} of axis `{axis.name}`", value, "a number from 0 on"
             )
         return value
 

@@ -82,7 +82,10 @@ class CoordinateInterpreter:
                 parent = next((w for w in reversed(around) if w.axis.axis.same_as(wanted)), None)
                 if parent is None:
                     raise errors.error(
-                        "ST207", iteration.name, f"axis `{iterator.axis.name}` without its parent"
+                        "ST207",
+                        iteration.name,
+                        f"axis `{iterator.axis.name}` without its parent",
+                        "parents before children",
                     )
             walkers.append(Walker(iterator.var, self._bind(iterator.axis), iterator.is_reduction, parent))
         return tuple(walkers)

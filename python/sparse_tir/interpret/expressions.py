@@ -204,7 +204,7 @@ class Expressions:
 
         def value() -> Any:
             if key not in values:
-                raise errors.error("ST900", f"interpret: {expr.name}", "a variable without a value")
+                raise errors.error("ST900", f"interpret: {expr.name}", "a variable without a value", "one")
             return values[key].astype(dtype)
 
         return value
@@ -259,7 +259,7 @@ class Expressions:
             exact = dtype_of(expr)
             return lambda: bits().view(exact).astype(result)
         if name not in FUNCTIONS:
-            raise unknown(f"a call of {expr.op}", "an expression")
+            raise unknown(f"a call of {getattr(expr.op, 'name', expr.op)}", "an expression")
         function, arguments = FUNCTIONS[name], [self.compile(argument) for argument in expr.args]
         return lambda: np.asarray(function(*[argument() for argument in arguments])).astype(result)[()]
 

@@ -95,6 +95,9 @@ def interpret(func: PrimFunc | tvm.IRModule, /, *args: Any, **kwargs: Any) -> di
 
 
 def _single_function(func: Any) -> PrimFunc:
+    if not isinstance(func, PrimFunc | tvm.IRModule):
+        found = f"a {type(func).__name__}"
+        raise errors.error("ST159", "st.interpret(func)", found, "a function under @S.prim_func, or a module")
     functions = list(func.functions.values()) if isinstance(func, tvm.IRModule) else [func]
     if len(functions) != 1 or not isinstance(functions[0], PrimFunc):
         raise errors.error("ST420", "interpret", f"{type(func).__name__}", "a PrimFunc, or a module with one")

@@ -128,7 +128,7 @@ class PositionInterpreter:
 
         def run() -> None:
             if not condition():
-                raise errors.error("ST900", self._where, f"an assertion that fails: {stmt.condition}")
+                raise errors.error("ST900", self._where, f"an assertion that fails: {stmt.condition}", "true")
 
         return run
 
@@ -240,7 +240,9 @@ class PositionInterpreter:
 
         def access() -> tuple[NDArray[Any], tuple[int, ...]]:
             if key not in self._arrays:
-                raise errors.error("ST900", f"{self._where}: {buffer.name}", "a buffer without an array")
+                raise errors.error(
+                    "ST900", f"{self._where}: {buffer.name}", "a buffer without an array", "one"
+                )
             array, place = self._arrays[key], tuple(subscript() for subscript in subscripts)
             inside = all(0 <= index < length for index, length in zip(place, array.shape, strict=False))
             if len(place) != array.ndim or not inside:

@@ -89,19 +89,19 @@ def load_matrix(path: str | os.PathLike[str]) -> sparray:
     except OSError as problem:
         raise errors.error("ST130", where, _reason(problem), "a file that can be read") from problem
     except (EOFError, zlib.error) as problem:
-        raise errors.error(
-            "ST130", where, f"compressed data that is damaged or cut short ({problem})", hint="fetch it again"
-        ) from problem
+        found = f"compressed data that is damaged or cut short ({problem})"
+        raise errors.error("ST130", where, found, "a whole file", "fetch it again") from problem
     except MemoryError as problem:
-        raise errors.error("ST130", where, "more numbers than there is memory for") from problem
+        raise errors.error("ST130", where, "more numbers than there is memory for", "less") from problem
 
 
 def _name(path: object) -> str:
     if not isinstance(path, str | os.PathLike):
-        raise errors.error("ST130", "load_matrix", f"a {type(path).__name__}", "a path: str or os.PathLike")
+        found = f"a {type(path).__name__}"
+        raise errors.error("ST159", "load_matrix(path)", found, "a path: str or os.PathLike")
     name = os.fsdecode(path)
     if "\0" in name:
-        raise errors.error("ST130", f"load_matrix({name!r})", "a zero character in the path")
+        raise errors.error("ST130", f"load_matrix({name!r})", "a zero character in the path", "a file name")
     return name
 
 

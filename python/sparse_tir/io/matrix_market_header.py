@@ -52,8 +52,11 @@ class Header:
         return {"pattern": 0, "complex": 2}.get(self.field, 1)
 
 
+_ALLOWED = "what the format allows in this line"
+
+
 def malformed(
-    where: str, line: int, found: str, expected: str | None = None, hint: str | None = None
+    where: str, line: int, found: str, expected: str = _ALLOWED, hint: str | None = None
 ) -> NoReturn:
     """Refuse the file because of one of its lines (ST134)."""
     raise errors.error("ST134", where, f"line {line}: {found}", expected, hint)

@@ -180,7 +180,9 @@ class NpzArchive:
     def _damaged(self, name: str, problem: object) -> NoReturn:
         cause = problem if isinstance(problem, Exception) else None
         found = f"member {name} is damaged: {_first_line(problem)}"
-        raise errors.error("ST130", self._where, found, hint="fetch or save the file again") from cause
+        raise errors.error(
+            "ST130", self._where, found, "a whole file", "fetch or save the file again"
+        ) from cause
 
 
 def _looks_pickled(head: bytes) -> bool:

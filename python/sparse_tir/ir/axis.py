@@ -16,7 +16,7 @@ def as_index(value: Any, idtype: str) -> Expr:
 
 
 @tvm_ffi.register_object("sparse_tir.Axis")
-class Axis(Node):
+class Axis(Node):  # type: ignore[misc]  # TVM ships no types
     """Base of all axes.
 
     Attributes

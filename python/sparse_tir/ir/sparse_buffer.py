@@ -14,7 +14,7 @@ from .axis import Axis
 
 
 @tvm_ffi.register_object("sparse_tir.SparseBuffer")
-class SparseBuffer(Node):
+class SparseBuffer(Node):  # type: ignore[misc]  # TVM ships no types
     """Values over a tree of axes.
 
     Attributes

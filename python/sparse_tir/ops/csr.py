@@ -14,6 +14,8 @@ from ..runtime import SparseMatrix, asarray
 from ..runtime.operands import is_torch, kernel_view
 
 SUPPORTED = ("float32", "float64", "int32", "int64")
+INDEX_DTYPES = ("int32", "int64")
+LARGEST_FEAT = int(np.iinfo(np.int32).max)
 _SUPPORTED = frozenset(
     np.dtype(name) for name in SUPPORTED
 )  # names of dtypes take ten times as long to compare
@@ -100,6 +102,18 @@ def value_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
         hint = "convert the values, for example A.astype('float32')"
         raise errors.error("ST156", f"{where}(A)", f"values of dtype {dtype}", ", ".join(SUPPORTED), hint)
     return dtype
+
+
+def check_static(where: str, dtype: Any, idtype: Any, feat_size: Any = 1) -> None:
+    """ST158 unless a program can be written for the dtypes and the number of features."""
+    for name, value, possible in (("dtype", dtype, SUPPORTED), ("idtype", idtype, INDEX_DTYPES)):
+        if not isinstance(value, str) or value not in possible:
+            raise errors.error("ST158", f"{where}: {name}", f"{value!r}", f"one of {', '.join(possible)}")
+    is_integer = isinstance(feat_size, int | np.integer) and not isinstance(feat_size, bool)
+    if not is_integer or not 1 <= feat_size <= LARGEST_FEAT:
+        raise errors.error(
+            "ST158", f"{where}: feat_size", f"{feat_size!r}", f"an integer from 1 to {LARGEST_FEAT}"
+        )
 
 
 def like_operand(operand: Any, result: NDArray[Any]) -> Any:

@@ -19,12 +19,11 @@ from ..runtime.operands import as_input, as_output, kernel_view
 from ..runtime.signature import main_function, signature_of
 from ..runtime.target import private_cache_bytes
 from ..transform import lower
-from .csr import CsrArguments, csr_arguments, like_operand, sparse_operand, value_dtype
+from .csr import CsrArguments, check_static, csr_arguments, like_operand, sparse_operand, value_dtype
 from .kernels import KERNELS
 from .spmm_schedule import default_decisions, scheduled_loops, vector_bytes_of
 
 
-@functools.cache
 def program(feat_size: int, dtype: str = "float32", idtype: str = "int32") -> PrimFunc:
     """The Stage I program ``C[i, k] = sum_j A[i, j] * B[j, k]`` over a CSR matrix.
 
@@ -43,7 +42,19 @@ def program(feat_size: int, dtype: str = "float32", idtype: str = "int32") -> Pr
     -------
     PrimFunc
         Parameters: A (nnz,), B (n, feat_size), C (m, feat_size), indptr (m + 1,), indices (nnz,), m, n, nnz.
+
+    Raises
+    ------
+    DataError
+        ST158 for a width or a dtype that no kernel has.
     """
+    check_static("spmm.program", dtype, idtype, feat_size)
+    return _program(int(feat_size), dtype, idtype)
+
+
+@functools.cache
+def _program(feat_size: int, dtype: str, idtype: str) -> PrimFunc:
+    """`program`, made once for equal arguments."""
 
     @S.prim_func
     def spmm(
@@ -55,7 +66,7 @@ def program(feat_size: int, dtype: str = "float32", idtype: str = "int32") -> Pr
         m: T.int64,
         n: T.int64,
         nnz: T.int64,
-    ):
+    ) -> None:
         I = S.dense_fixed(m, "int64")
         J = S.sparse_variable(I, (n, nnz), (indptr, indices), idtype, sorted=False, unique=False)
         J_dense = S.dense_fixed(n, "int64")
@@ -75,6 +86,11 @@ def kernel(
     feat_size: int, dtype: str = "float32", idtype: str = "int32", target: Target | str | None = None
 ) -> Kernel:
     """The kernel of the default schedule; compiled once per process and signature."""
+    check_static("spmm.kernel", dtype, idtype, feat_size)
+    return _cached(feat_size, dtype, idtype, target)
+
+
+def _cached(feat_size: int, dtype: str, idtype: str, target: Target | str | None = None) -> Kernel:
     # The text of a target takes longer than the rest of a call: this machine's is not asked for it.
     key = ("spmm", feat_size, dtype, idtype, None if target is None else str(resolve_target(target)))
     return KERNELS.get(key, lambda: _build(feat_size, dtype, idtype, resolve_target(target)))
@@ -158,7 +174,7 @@ def _run(a: CsrArguments, X: NDArray[Any], out: NDArray[Any], given: Kernel | No
 
 def _default(feat_size: int, arguments: CsrArguments) -> Kernel:
     known = KERNELS.find(("spmm", feat_size, arguments.dtype, arguments.idtype, None))
-    return known or kernel(feat_size, arguments.dtype, arguments.idtype)
+    return known or _cached(feat_size, arguments.dtype, arguments.idtype)
 
 
 #: Kernels that were given, and the call that each was found to fit: comparing signatures takes longer than

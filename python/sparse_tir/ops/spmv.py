@@ -15,14 +15,13 @@ from ..runtime import Kernel, compile, resolve_target
 from ..runtime.operands import as_input, as_output, kernel_view
 from ..runtime.signature import main_function, signature_of
 from ..transform import lower
-from .csr import csr_arguments, like_operand, sparse_operand, value_dtype
+from .csr import check_static, csr_arguments, like_operand, sparse_operand, value_dtype
 from .kernels import KERNELS
 
 #: Rows that one thread takes at a time.
 _ROWS = 256
 
 
-@functools.cache
 def program(dtype: str = "float32", idtype: str = "int32") -> PrimFunc:
     """The Stage I program ``y[i] = sum_j A[i, j] * x[j]`` over a CSR matrix.
 
@@ -30,7 +29,19 @@ def program(dtype: str = "float32", idtype: str = "int32") -> PrimFunc:
     -------
     PrimFunc
         Parameters: A (nnz,), X (n,), Y (m,), indptr (m + 1,), indices (nnz,), m, n, nnz.
+
+    Raises
+    ------
+    DataError
+        ST158 for a dtype that no kernel has.
     """
+    check_static("spmv.program", dtype, idtype)
+    return _program(dtype, idtype)
+
+
+@functools.cache
+def _program(dtype: str, idtype: str) -> PrimFunc:
+    """`program`, made once for equal arguments."""
 
     @S.prim_func
     def spmv(
@@ -42,7 +53,7 @@ def program(dtype: str = "float32", idtype: str = "int32") -> PrimFunc:
         m: T.int64,
         n: T.int64,
         nnz: T.int64,
-    ):
+    ) -> None:
         I = S.dense_fixed(m, "int64")
         J = S.sparse_variable(I, (n, nnz), (indptr, indices), idtype, sorted=False, unique=False)
         J_dense = S.dense_fixed(n, "int64")
@@ -67,6 +78,7 @@ def schedule(sch: Schedule) -> None:
 
 def kernel(dtype: str = "float32", idtype: str = "int32", target: Target | str | None = None) -> Kernel:
     """The kernel of the default schedule; compiled once per process and signature."""
+    check_static("spmv.kernel", dtype, idtype)
     resolved = resolve_target(target)
 
     def build() -> Kernel:

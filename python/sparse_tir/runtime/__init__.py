@@ -4,7 +4,7 @@ from .artifact import load
 from .build import compile
 from .kernel import Kernel
 from .matrix import SparseMatrix, asarray
-from .operands import aligned_empty
+from .memory import aligned_empty
 from .pattern import Pattern
 from .signature import Parameter, Signature
 from .target import host_target, resolve_target

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +24,35 @@ def metadata_path(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
-def save_kernel(kernel: Kernel, path: Path) -> Path:
+def save_kernel(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
     """Write a kernel; see `Kernel.save`."""
+    path = _file(path, "Kernel.save(path)", "ST508")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         kernel.library.export_library(str(path))
-    except (OSError, RuntimeError) as reason:
+        metadata = {**kernel.metadata, "sha256": _digest(path)}
+        text = json.dumps(metadata, indent=1) + "\n"
+        metadata_path(path).write_text(text, encoding="utf-8")
+    except (OSError, RuntimeError, TypeError, ValueError) as reason:  # the last two: metadata that is no JSON
         found = f"{type(reason).__name__}: {reason}"
-        raise errors.error(
-            "ST505", f"save({str(path)!r})", found, "a writable place and a C++ compiler"
-        ) from reason
-    metadata = {**kernel.metadata, "sha256": _digest(path)}
-    metadata_path(path).write_text(json.dumps(metadata, indent=1) + "\n", encoding="utf-8")
+        expected = "a writable place and a C++ compiler"
+        raise errors.error("ST508", f"Kernel.save({str(path)!r})", found, expected) from reason
     return path
 
 
-def load(path: str | Path) -> Kernel:
+def _file(path: object, where: str, code: str) -> Path:
+    """The path of a file: ST159 if it is no path, ``code`` if it has no name."""
+    if not isinstance(path, str | os.PathLike):
+        raise errors.error("ST159", where, f"a {type(path).__name__}", "a path: str or os.PathLike")
+    file = Path(os.fsdecode(path))
+    if not file.name or "\0" in str(file):
+        raise errors.error(
+            code, where, f"no file name in {os.fsdecode(path)!r}", "the path of a library, such as k.so"
+        )
+    return file
+
+
+def load(path: str | os.PathLike[str]) -> Kernel:
     """Load a kernel that `Kernel.save` wrote, in this or another process.
 
     Raises
@@ -46,6 +60,8 @@ def load(path: str | Path) -> Kernel:
     BuildError
         ST504 if it was built for another CPU, ST505 if the files are not a saved kernel, ST506 if another version
         wrote them.
+    DataError
+        ST159 if it is no path.
 
     Examples
     --------
@@ -57,7 +73,7 @@ def load(path: str | Path) -> Kernel:
     >>> again.signature == kernel.signature
     True
     """
-    path = Path(path)
+    path = _file(path, "st.load(path)", "ST505")
     where = f"st.load({str(path)!r})"
     metadata = _read_metadata(path, where)
     _check_versions(metadata, where)

@@ -45,7 +45,9 @@ def compile(
     LegalityError
         The program breaks a law, or its schedule cannot be lowered soundly.
     BuildError
-        ST503 unknown target, ST507 a module of several functions.
+        ST503 unknown target, ST507 no function, or a module of several.
+    DataError
+        ST159 a signature or metadata of another type.
 
     Examples
     --------
@@ -61,6 +63,13 @@ def compile(
     if not isinstance(program, PrimFunc | tvm.IRModule):
         expected = "a function or a module of one"
         raise errors.error("ST507", "st.compile(program)", f"a {type(program).__name__}", expected)
+    if signature is not None and not isinstance(signature, Signature):
+        found = f"a {type(signature).__name__}"
+        raise errors.error("ST159", "st.compile(signature=)", found, "a Signature, such as kernel.signature")
+    if extra is not None and not isinstance(extra, dict):
+        raise errors.error(
+            "ST159", "st.compile(extra=)", f"a {type(extra).__name__}", "a dict of JSON values"
+        )
     module = program if isinstance(program, tvm.IRModule) else tvm.IRModule({"main": program})
     func = main_function(module)
     name = str(func.attrs.get("global_symbol", "main"))

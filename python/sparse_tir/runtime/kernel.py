@@ -42,6 +42,11 @@ class Kernel:
         library: Any,
         metadata: Mapping[str, Any],
     ) -> None:
+        if not isinstance(signature, Signature):
+            found = f"a signature of type {type(signature).__name__}"
+            raise errors.error(
+                "ST159", "st.Kernel", found, "a Signature", "make kernels with st.compile or st.load"
+            )
         self.name = name
         self.signature = signature
         self.entry = entry
@@ -66,9 +71,9 @@ class Kernel:
         Raises
         ------
         DataError
-            ST102 to ST108 for structure arrays, ST109 policy, ST150 to ST157 for arguments.
+            ST102 to ST108 for structure arrays, ST109 policy, ST150 to ST158 for arguments.
         """
-        if policy not in ("validate", "trust"):
+        if not isinstance(policy, str) or policy not in ("validate", "trust"):
             raise errors.error("ST109", self.name, repr(policy), "'validate' or 'trust'")
         given = self._by_name(args, kwargs)
         arrays = {
@@ -97,10 +102,15 @@ class Kernel:
         """Write the kernel to ``path`` (a shared library, by habit ``*.so``) and its metadata beside it.
 
         Returns the path of the library. Needs a C++ compiler for linking.
+
+        Raises
+        ------
+        BuildError
+            ST508 if it cannot be written.
         """
         from .artifact import save_kernel  # writes what this class holds
 
-        return save_kernel(self, Path(path))
+        return save_kernel(self, path)
 
     @property
     def library(self) -> Any:
@@ -150,7 +160,9 @@ class Kernel:
             expected = f"an integer from {least} to {limits.max}"
             if is_integer and least <= value <= limits.max:
                 return int(value)
-        raise errors.error("ST151", self.name, f"{parameter.name} = {value!r}", expected)
+        raise errors.error(
+            "ST158", f"{self.name}: {parameter.name}", f"{parameter.name} = {value!r}", expected
+        )
 
     def _from_shapes(self, name: str, given: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
         for parameter in self.signature.arrays:
@@ -171,6 +183,11 @@ class Kernel:
         for parameter in (p for p in self.signature.arrays if p.is_output):
             shape = tuple(evaluate(e, scalars) for e in parameter.shape or ())
             out = given[parameter.name]
+            if out is None:  # which would mean a fresh array, that nobody sees
+                hint = f"pass an array that receives the result, such as st.aligned_empty({shape}, {parameter.dtype!r})"
+                raise errors.error(
+                    "ST150", f"{self.name}: {parameter.name}", "None", "an array to write", hint
+                )
             flat = (int(np.prod(shape, dtype=object)),)
             shape = flat if tuple(getattr(out, "shape", ())) == flat else shape
             array, copy_back = as_output(

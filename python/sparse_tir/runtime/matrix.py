@@ -40,6 +40,15 @@ class SparseMatrix:
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.pattern, Pattern) or not isinstance(self.data, np.ndarray):
+            found = f"a {type(self.pattern).__name__} and a {type(self.data).__name__}"
+            hint = "make one with st.asarray"
+            raise errors.error(
+                "ST159", "st.SparseMatrix", found, "a Pattern and an array of its values", hint
+            )
+        if self.data.shape != (self.pattern.nnz,):
+            found = f"values of shape {self.data.shape} for {self.pattern.nnz} indices"
+            raise errors.error("ST106", "st.SparseMatrix.data", found, "one value for each index")
         object.__setattr__(self, "data", compact(self.data))
 
     @property

@@ -7,8 +7,6 @@ name.
 
 from __future__ import annotations
 
-import ctypes
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from sparse_tir import errors
+from sparse_tir.runtime.memory import aligned_empty, row_major
 
 __all__ = [
     "Dim",
@@ -213,24 +212,6 @@ def as_output(
     return temporary, lambda: np.copyto(target, temporary)
 
 
-def aligned_empty(shape: Sequence[int], dtype: DTypeLike, alignment: int = 64) -> NDArray[Any]:
-    """A fresh, uninitialised C-ordered array whose address is a multiple of ``alignment`` bytes.
-
-    Examples
-    --------
-    >>> y = aligned_empty((3, 5), "float32")
-    >>> y.shape, y.ctypes.data % 64
-    ((3, 5), 0)
-    """
-    element = np.dtype(dtype)
-    n_bytes = math.prod(shape) * element.itemsize
-    memory: NDArray[Any] = np.empty(n_bytes + alignment, dtype=np.uint8)
-    start = -ctypes.addressof(ctypes.c_char.from_buffer(memory.data)) % alignment  # quicker than `_address`
-    return np.ndarray(
-        shape, element, buffer=memory, offset=start, strides=_row_major(shape, element.itemsize)
-    )
-
-
 class _Alias:
     """Exports the memory of a read-only array as if it were writeable, and keeps it alive."""
 
@@ -326,15 +307,6 @@ def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _row_major(shape: Sequence[int], stride: int) -> tuple[int, ...]:
-    """Strides in bytes as compiled kernels check them; for empty arrays NumPy has others."""
-    strides = []
-    for size in reversed(shape):
-        strides.append(stride)
-        stride *= size
-    return tuple(reversed(strides))
-
-
 def _is_compact(array: NDArray[Any]) -> bool:
     flags, dtype = array.flags, array.dtype
     if not (flags.c_contiguous and flags.aligned and dtype.isnative):
@@ -347,7 +319,7 @@ def _canonical_strides(array: NDArray[Any]) -> NDArray[Any]:
     """The same elements with row-major strides, also where a dimension has 0 or 1 of them."""
     if 0 not in array.shape and 1 not in array.shape:
         return array  # nothing but row-major strides is contiguous
-    if array.strides == _row_major(array.shape, array.dtype.itemsize):
+    if array.strides == row_major(array.shape, array.dtype.itemsize):
         return array
     if array.size == 0:
         return aligned_empty(array.shape, array.dtype)

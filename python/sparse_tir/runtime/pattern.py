@@ -240,7 +240,7 @@ def validate_csr(indptr: Any, indices: Any, shape: Any, *, where: str, policy: s
 
 def check_policy(policy: str, where: str) -> None:
     """ST109 unless the policy is one of `POLICIES`."""
-    if policy not in POLICIES:
+    if not isinstance(policy, str) or policy not in POLICIES:
         raise errors.error("ST109", f"{where}: policy", repr(policy), f"one of {', '.join(POLICIES)}")
 
 

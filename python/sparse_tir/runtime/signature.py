@@ -29,7 +29,7 @@ class Parameter:
     dtype: str
     shape: tuple[Extent, ...] | None
     is_output: bool = False
-    #: Names of the dimensions of a value array, for messages.
+    #: Whether it holds the indptr or the indices of an axis.
     is_structure: bool = False
 
 
@@ -169,12 +169,12 @@ def _axis_check(axis: Axis) -> AxisCheck:
     sparse = fixed or isinstance(axis, SparseVariableAxis)
     return AxisCheck(
         name=axis.name,
-        indptr=None if fixed else axis.indptr.name,  # type: ignore[attr-defined]
-        indices=axis.indices.name if sparse else None,  # type: ignore[attr-defined]
+        indptr=None if fixed else axis.indptr.name,
+        indices=axis.indices.name if sparse else None,
         n_parents=1 if axis.parent is None else _extent(axis.parent.positions),
         nnz=_extent(axis.positions),
         length=_extent(axis.length),
-        width=_extent(axis.width) if fixed else None,  # type: ignore[attr-defined]
+        width=_extent(axis.width) if fixed else None,
         sorted=bool(axis.sorted),
         unique=bool(axis.unique),
     )

@@ -48,8 +48,8 @@ def dense_variable(
     _check(where, parent, idtype)
     length, nnz = _pair(where, "(length, nnz)", shape)
     pointers = _structure(where, indptr, parent.positions + 1, idtype)
-    extents = [_extent(where, e, idtype) for e in (length, nnz)]
-    return I.meta_var(DenseVariableAxis(name, parent, *extents, pointers, idtype))
+    length, nnz = (_extent(where, e, idtype) for e in (length, nnz))
+    return I.meta_var(DenseVariableAxis(name, parent, length, nnz, pointers, idtype))
 
 
 def sparse_fixed(

@@ -48,6 +48,10 @@ class iter:  # noqa: N801  the construct of the language
         scope = current_scope("S.iter")
         scope.iterations += 1
         self.name = name or f"iteration_{scope.iterations}"
+        if not isinstance(axes, Sequence) or isinstance(axes, str):
+            raise errors.error(
+                "ST202", f"S.iter {self.name!r}", f"{axes!r} as the list of axes", "a list of axes"
+            )
         self.axes, self.kinds, self.buffers = list(axes), kinds, list(scope.buffers)
         _check_header(self.name, self.axes, kinds)
         self.frame = T.sblock(self.name)
@@ -63,7 +67,18 @@ class iter:  # noqa: N801  the construct of the language
         return iterators
 
     def __exit__(self, *exc: Any) -> Any:
+        if exc[0] is None:
+            self._check_regions()
         return self.frame.__exit__(*exc)
+
+    def _check_regions(self) -> None:
+        """What a body reads and writes follows from its statements; declarations of it would mean nothing."""
+        for word in ("reads", "writes"):
+            if getattr(self.frame, word, None) is not None:
+                expected = "assignments to buffers and nested iterations"
+                raise errors.error(
+                    "ST208", f"S.iter {self.name!r}", f"T.{word}", expected, f"leave T.{word} out"
+                )
 
 
 sp_iter = iter

@@ -17,8 +17,10 @@ from tvm.tirx.script import builder as T
 from .. import errors
 from ..ir import names
 from ..ir.verify import verify
-from .location import point_at_line, raise_at
-from .scope import open_scope
+from .foreign import translated
+from .location import at_place, point_at_line, raise_at
+from .scope import is_open, open_scope
+from .stores import check_assignment, plain_assignment
 
 TOKEN = "sparse_tir"
 
@@ -27,13 +29,29 @@ _DECLARATIONS = ("dense_fixed", "dense_variable", "sparse_fixed", "sparse_variab
 #: Attributes of older scripts that have no meaning here.
 _IGNORED_ATTRIBUTES = ("sparse_tir_level",)
 _BEGIN = "__sparse_tir_begin"
+_WHOLE = "one function under @S.prim_func, or a module"
 
 
-class _SparseParser(Parser):
+class _SparseParser(Parser):  # type: ignore[misc]  # TVM ships no types
     """Raises our errors, with the line, instead of printing diagnostics."""
+
+    def __init__(self, source: Source, annotations: dict[str, Any]) -> None:
+        super().__init__(source, annotations)
+        #: Where each function begins.
+        self.heads: dict[str, tuple[int, int]] = {}
 
     def report_error(self, node: doc.AST, err: Exception | str) -> None:
         raise_at(self.diag.source, node, err)
+
+    def visit_Assign(self, node: doc.Assign) -> Any:  # noqa: N802  the name that TVM calls
+        if is_open():
+            check_assignment(self, node)
+        return super().visit_Assign(node)
+
+    def visit_AugAssign(self, node: doc.AugAssign) -> Any:  # noqa: N802  the name that TVM calls
+        if is_open() and isinstance(node.target, doc.Subscript):
+            return self.visit_Assign(plain_assignment(node))
+        return super().visit_AugAssign(node)
 
 
 def prim_func(func: Callable[..., Any]) -> PrimFunc:
@@ -46,6 +64,10 @@ def prim_func(func: Callable[..., Any]) -> PrimFunc:
     ScriptError, LegalityError
         With the line of the script.
     """
+    if not inspect.isfunction(func):
+        raise errors.error(
+            "ST159", "st.prim_func(func)", f"a {type(func).__name__}", "a function of a Python file"
+        )
     outer = inspect.stack()
     if utils.is_defined_in_class(outer, func):
         return func  # @I.ir_module parses its members itself
@@ -61,6 +83,13 @@ def from_source(text: str) -> PrimFunc | tvm.IRModule:
     """Parse the text of a function or module, such as `script` prints. ``S``, ``T`` and ``I`` need no import."""
     from .. import script as namespace
 
+    if not isinstance(text, str):
+        hint = "decorate a function with @S.prim_func instead" if callable(text) else None
+        raise errors.error(
+            "ST159", "st.from_source(text)", f"a {type(text).__name__}", "the text of a program", hint
+        )
+    if not text.strip():
+        raise errors.error("ST201", "st.from_source(text)", "an empty text", _WHOLE)
     return _parse(text, {**_default_globals(), "S": namespace})
 
 
@@ -74,19 +103,36 @@ def _parse(program: Any, variables: dict[str, Any]) -> Any:
             result = builder.get()
         except errors.SparseTIRError:
             raise
-        except Exception as reason:  # Python's own, or what TVM raises when nothing was built
-            text = " ".join(str(reason).split()) or type(reason).__name__
+        except SyntaxError as reason:
+            error = errors.error("ST201", "script", reason.msg, "Python's own grammar")
+            raise at_place(source, error, *_place_of(source, reason)) from reason
+        except Exception as reason:  # what TVM raises when nothing was built, or too much
+            if "IRBuilder" not in str(reason):
+                raise translated(reason) from reason
             raise errors.error(
-                "ST201", "script", text, "one function under @S.prim_func, or a module"
+                "ST201", "script", "a text without a function, or with several", _WHOLE
             ) from reason
     module = result if isinstance(result, tvm.IRModule) else tvm.IRModule.from_expr(result)
-    try:
-        for func in module.functions.values():
-            if isinstance(func, PrimFunc) and func.attrs.get(names.STAGE) == names.COORDINATE_STAGE:
-                verify(func)
-    except errors.SparseTIRError as error:
-        raise point_at_line(source, error) from None
+    for func in module.functions.values():
+        if isinstance(func, PrimFunc) and func.attrs.get(names.STAGE) == names.COORDINATE_STAGE:
+            _verify(func, source, parser.heads)
     return result
+
+
+def _verify(func: PrimFunc, source: Source, heads: dict[str, tuple[int, int]]) -> None:
+    """`verify`; the error shows its line, or that of the function where it is about the whole of it."""
+    try:
+        verify(func)
+    except errors.SparseTIRError as error:
+        head = heads.get(str(func.attrs.get("global_symbol")))
+        if head is None or "\n  at: " in str(error):
+            raise point_at_line(source, error) from None
+        raise at_place(source, error, *head) from None
+
+
+def _place_of(source: Source, error: SyntaxError) -> tuple[int, int]:
+    """Line and column of a syntax error, counted as those of nodes are."""
+    return (error.lineno or 1) + source.start_line - 1, (error.offset or 1) + source.start_column
 
 
 def _check_iterator_names(parser: Parser, node: doc.AST) -> None:
@@ -153,8 +199,10 @@ def _drop_ignored_attributes(func: doc.FunctionDef) -> None:
             attributes.keys, attributes.values = [k for k, _ in kept], [v for _, v in kept]
 
 
-@dispatch.register(token=TOKEN, type_name="FunctionDef")
+@dispatch.register(token=TOKEN, type_name="FunctionDef")  # type: ignore[untyped-decorator]  # of TVM
 def _visit_function_def(parser: Parser, node: doc.FunctionDef) -> None:
+    if isinstance(parser, _SparseParser):
+        parser.heads[node.name] = parser.diag.source.location(node)[:2]
     _pass_names(node)
     _drop_ignored_attributes(node)
     _check_iterator_names(parser, node)
@@ -169,6 +217,6 @@ def _visit_function_def(parser: Parser, node: doc.FunctionDef) -> None:
         dispatch.get("tirx", "FunctionDef")(parser, node)
 
 
-@dispatch.register(token=TOKEN, type_name="tvm_declare_function")
+@dispatch.register(token=TOKEN, type_name="tvm_declare_function")  # type: ignore[untyped-decorator]  # of TVM
 def _declare_function(parser: Parser, node: doc.FunctionDef) -> Any:
     return dispatch.get("tirx", "tvm_declare_function")(parser, node)

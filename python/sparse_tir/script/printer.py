@@ -15,6 +15,7 @@ import tvm_ffi
 from tvm.s_tir import SBlock
 from tvm.tirx import PrimFunc
 
+from .. import errors
 from ..ir import Axis, DenseFixedAxis, DenseVariableAxis, SparseFixedAxis, SparseVariableAxis, names
 
 _DESCRIPTION = "sparse_tir_description"
@@ -26,11 +27,13 @@ def script(obj: PrimFunc | tvm.IRModule) -> str:
 
     Functions of later stages print as TVM prints them.
     """
+    if not isinstance(obj, PrimFunc | tvm.IRModule):
+        raise errors.error("ST159", "S.script(obj)", f"a {type(obj).__name__}", "a function or a module")
     if isinstance(obj, tvm.IRModule):
         described: Any = tvm.IRModule({gv: _describe(f) for gv, f in obj.functions.items()}, attrs=obj.attrs)
     else:
         described = _describe(obj)
-    text = described.script()
+    text = str(described.script())
     if _DESCRIPTION not in text:
         return text
     tree = ast.fix_missing_locations(_ToSparseScript().visit(ast.parse(text)))
@@ -171,9 +174,11 @@ class _ToSparseScript(ast.NodeTransformer):
         self._declare(declared, buffers)
         listed = ", ".join(a.value for a in axes)
         name = ast.unparse(opener.args[0])
-        new = _statement(f"with S.iter([{listed}], {kinds!r}, {name}) as [{', '.join(iterators)}]: pass")
-        new.body = body
-        return new
+        iteration: ast.With = _statement(
+            f"with S.iter([{listed}], {kinds!r}, {name}) as [{', '.join(iterators)}]: pass"
+        )
+        iteration.body = body
+        return iteration
 
     def _declare(self, declared: list[Any], buffers: list[Any]) -> None:
         for entry in declared:

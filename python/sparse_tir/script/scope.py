@@ -43,6 +43,11 @@ def current_scope(what: str) -> FunctionScope:
     return scope
 
 
+def is_open() -> bool:
+    """Whether a function with sparse iterations is being parsed."""
+    return _SCOPE.get() is not None
+
+
 @contextlib.contextmanager
 def open_scope(name: str) -> Iterator[FunctionScope]:
     """The scope of a function, while it is parsed."""

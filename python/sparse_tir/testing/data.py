@@ -102,6 +102,7 @@ def _dead(dims: list[AxisText], structure: Structure, shape: tuple[int, ...]) ->
 
 
 def _magnitude(buffer: Buffer, array: NDArray[Any]) -> NDArray[Any]:
-    if buffer.role == "index" or not buffer.dtype.startswith("float"):
-        return array.copy() if buffer.role == "index" else np.abs(array)
-    return np.abs(array).astype("float64")
+    if buffer.role == "index":
+        return array.copy()
+    magnitude: NDArray[Any] = np.abs(array)
+    return magnitude.astype("float64") if buffer.dtype.startswith("float") else magnitude

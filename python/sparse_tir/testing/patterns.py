@@ -22,8 +22,10 @@ def dead_value(dtype: Any) -> Any:
 
 def small_values(rng: np.random.Generator, shape: Any, dtype: Any) -> NDArray[Any]:
     """Numbers whose sums and products are exact in every dtype: small multiples of 1/4, or small integers."""
-    numbers = rng.integers(-4, 5, shape)
-    return (numbers / 4 if np.dtype(dtype).kind == "f" else numbers).astype(dtype)
+    numbers: NDArray[Any] = rng.integers(-4, 5, shape)
+    if np.dtype(dtype).kind == "f":
+        numbers = numbers / 4
+    return numbers.astype(dtype)
 
 
 @dataclass(frozen=True)

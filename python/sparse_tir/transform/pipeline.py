@@ -11,6 +11,7 @@ from tvm.tirx import PrimFunc
 
 from .. import errors
 from ..ir import names
+from ..script.location import point_at_file
 from . import passes
 
 LOOPS = "loop"
@@ -62,6 +63,8 @@ def lower(program: PrimFunc | tvm.IRModule, stage: str = LOOPS) -> tvm.IRModule:
     ------
     LegalityError
         ST401 to ST411 if the program breaks a law, ST420 to ST423 if it cannot be lowered soundly.
+    DataError
+        ST159 if it is no program.
 
     Examples
     --------
@@ -71,15 +74,21 @@ def lower(program: PrimFunc | tvm.IRModule, stage: str = LOOPS) -> tvm.IRModule:
     >>> sorted(module.functions)[0].name_hint
     'main'
     """
-    if stage not in STAGES[1:]:
+    if not isinstance(program, PrimFunc | tvm.IRModule):
+        found = f"a {type(program).__name__}"
+        raise errors.error("ST159", "st.lower(program)", found, "a function under @S.prim_func, or a module")
+    if not isinstance(stage, str) or stage not in STAGES[1:]:
         raise errors.error("ST420", "st.lower: stage", repr(stage), " or ".join(map(repr, STAGES[1:])))
     module = program if isinstance(program, tvm.IRModule) else tvm.IRModule({"main": program})
     current = _common_stage(module)
     if STAGES.index(current) > STAGES.index(stage):
         raise errors.error("ST420", "st.lower", f"stage {current!r}", f"a stage before {stage!r}")
-    for step in PIPELINE:
-        if STAGES.index(current) < STAGES.index(step.towards) <= STAGES.index(stage):
-            module = step.make()(module)
+    try:
+        for step in PIPELINE:
+            if STAGES.index(current) < STAGES.index(step.towards) <= STAGES.index(stage):
+                module = step.make()(module)
+    except errors.SparseTIRError as error:
+        raise point_at_file(error) from None
     return module
 
 

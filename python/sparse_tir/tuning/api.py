@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from numbers import Integral
 from pathlib import Path
@@ -13,9 +13,11 @@ from typing import Any
 from sparse_tir import errors
 from sparse_tir.runtime import SparseMatrix, asarray, resolve_target
 
-from .job import best_candidate, tune_problem
+from .best import best_candidate
+from .job import OnEvent, OnStart, tune_problem
+from .matrices import describe_matrix
 from .operators import TunableOperator, find_operator
-from .problem import Trial, TuningProblem, TuningResult
+from .problem import TuningProblem, TuningResult
 from .records import kernel_path
 
 _WIDEST = 1 << 20
@@ -33,7 +35,9 @@ def tune(
     seed: int = 0,
     timeout_sec: float = 30.0,
     threads: int | None = None,
-    on_event: Callable[[Trial], None] | None = None,
+    on_start: OnStart | None = None,
+    on_event: OnEvent | None = None,
+    notes: Mapping[str, Any] | None = None,
 ) -> TuningResult:
     """Find a fast kernel of an operator for a matrix, on this machine, and save it.
 
@@ -63,13 +67,18 @@ def tune(
     num_trials_per_iter : int, optional
         Candidates between two updates of the cost model; 8 by default.
     seed : int
-        Equal seeds and equal times give equal candidates.
+        Equal seeds and equal times give equal candidates. The known schedules and the first 12 that are drawn
+        depend on no times: up to these, an interrupted job measures the same ones.
     timeout_sec : float
         For one candidate.
     threads : int, optional
         Threads of the kernels; by default what TVM_NUM_THREADS says, else the physical cores of this process.
+    on_start : callable, optional
+        Called once before anything is measured, with the trials that are recorded already.
     on_event : callable, optional
         Called with every new `Trial`. What it raises ends the job; records are kept.
+    notes : mapping, optional
+        More for the report: ``graph``, the name of the matrix; ``dtype``, how to read it.
 
     Returns
     -------
@@ -110,7 +119,9 @@ def tune(
             seed=seed,
             timeout_sec=timeout_sec,
             threads=threads,
+            on_start=on_start,
             on_event=on_event,
+            notes={**(notes or {}), "matrix": describe_matrix(matrix)},
         )
     except KeyboardInterrupt:
         with contextlib.suppress(errors.TuningError):  # nothing was right so far: nothing to save

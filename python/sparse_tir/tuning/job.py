@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from numbers import Integral
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import tvm
-from tvm.s_tir import Schedule
-from tvm.s_tir.schedule import Trace
+from sparse_tir import errors
+from sparse_tir._interrupts import interrupts_wait
 
-from sparse_tir import config, errors
-
+from .best import apply_trace
+from .finals import Right, decide
+from .history import Session
+from .machine import processor_name, versions
+from .options import JobOptions, check_options, is_integer
 from .problem import Measurement, Trial, TuningProblem, TuningResult, check, check_arguments, workload
-from .records import Failure, Lock, Record, WorkDirectory, versions
-from .runner import MeasureProcess, available_cores
-from .search import Candidate, Search, TraceJSON, decisions_of, draw, replay
+from .records import Failure, Lock, Record, WorkDirectory
+from .runner import MeasureProcess
+from .search import Candidate, Search, draw, replay
+from .traces import decisions_of
 
-_BATCH = 8
-_FINALISTS = 5
 _ATTEMPTS = 2
 
-
-@dataclass(frozen=True)
-class _Right:
-    """A candidate with its samples."""
-
-    candidate: Candidate
-    samples: tuple[float, ...]
-
-    @property
-    def measurement(self) -> Measurement:
-        return Measurement.of(self.samples)
-
-
-@dataclass(frozen=True)
-class _Options:
-    max_trials: int
-    batch: int
-    seed: int
-    timeout: float
-    threads: int
+OnStart = Callable[[Sequence[Trial]], None]
+OnEvent = Callable[[Trial], None]
 
 
 def tune_problem(
@@ -58,7 +39,9 @@ def tune_problem(
     seed: int = 0,
     timeout_sec: float = 30.0,
     threads: int | None = None,
-    on_event: Callable[[Trial], None] | None = None,
+    on_start: OnStart | None = None,
+    on_event: OnEvent | None = None,
+    notes: Mapping[str, Any] | None = None,
 ) -> TuningResult:
     """Finds a fast schedule for one kernel on the user's own arrays.
 
@@ -80,14 +63,19 @@ def tune_problem(
     num_trials_per_iter
         Candidates between two updates of the cost model; 8 by default.
     seed
-        Equal seeds and equal times give equal candidates.
+        Equal seeds and equal times give equal candidates. The seeds of the problem and the first 12 that are
+        drawn from the space depend on no times.
     timeout_sec
         For building, checking and timing one candidate.
     threads
         Threads of the kernels; by default what TVM_NUM_THREADS says, else the physical cores that this
         process may use.
+    on_start
+        Called once before anything is measured, with the trials that are recorded already.
     on_event
         Called with every new trial. What it raises ends the job; the records are kept.
+    notes
+        More for ``job.json``, such as what the data is; for the report.
 
     Returns
     -------
@@ -99,105 +87,90 @@ def tune_problem(
         ST601 (the problem cannot be tuned), ST602 (no candidate ran right), ST604 (an argument is out of
         range), ST605 (the measuring process does not start).
     """
-    options = _checked(max_trials_global, num_trials_per_iter, seed, timeout_sec, threads)
+    options = check_options(max_trials_global, num_trials_per_iter, seed, timeout_sec, threads)
     check(problem)
     with Lock(work_dir):
-        return _Job(problem, options, Path(work_dir), on_event).run()
-
-
-def best_schedule(
-    problem: TuningProblem, work_dir: str | os.PathLike[str], *, threads: int | None = None
-) -> tvm.IRModule:
-    """The best recorded schedule of a problem, applied to its module (before `TuningProblem.finish`).
-
-    Raises
-    ------
-    TuningError
-        ST603 if the directory holds no record of this kernel, target, data and number of threads.
-    """
-    return best_candidate(problem, work_dir, threads=threads)[0]
-
-
-def best_candidate(
-    problem: TuningProblem, work_dir: str | os.PathLike[str], *, threads: int | None = None
-) -> tuple[tvm.IRModule, dict[str, Any]]:
-    """`best_schedule` and its decisions."""
-    check(problem)
-    count = _threads(threads)
-    directory = WorkDirectory(work_dir, workload(problem, count), problem.target)
-    finished = directory.read_result()
-    traces = [record.trace for record in sorted(directory.records, key=lambda record: record.median)]
-    if finished is not None and finished["records"] == len(traces):  # else: a job was killed before its end
-        traces.insert(0, finished["best"]["trace"])
-    for trace in traces:
-        with contextlib.suppress(errors.TuningError):  # damaged, but still a line of the database
-            return apply(problem, trace), decisions_of(trace)
-    raise errors.error(
-        "ST603",
-        f"best_schedule({problem.name})",
-        f"{len(traces)} records in {directory.path}, {directory.skipped_lines} unreadable lines",
-        f"a record of this kernel, target and data for {count} threads",
-        "run st.tune with this work_dir",
-    )
-
-
-def apply(problem: TuningProblem, trace: TraceJSON) -> tvm.IRModule:
-    """The problem's module with a recorded trace applied."""
-    sch = Schedule(problem.module)
-    try:
-        Trace.apply_json_to_schedule(trace, sch)
-    except Exception as failure:
-        raise errors.error(
-            "ST603", f"best_schedule({problem.name})", failure, "a trace that applies to this module"
-        ) from failure
-    return sch.mod
+        with interrupts_wait():
+            job = _Job(problem, options, Path(work_dir), on_event)
+        if on_start is not None:
+            on_start(job.trials)
+        return job.finished() or job.run(notes or {})
 
 
 class _Job:
     """The state of one job: what is known of each candidate, and the trials in order."""
 
     def __init__(
-        self,
-        problem: TuningProblem,
-        options: _Options,
-        work_dir: Path,
-        on_event: Callable[[Trial], None] | None,
+        self, problem: TuningProblem, options: JobOptions, work_dir: Path, on_event: OnEvent | None
     ) -> None:
         self._problem, self._options, self._on_event = problem, options, on_event
         self._workload = workload(problem, options.threads)
         self._directory = WorkDirectory(work_dir, self._workload, problem.target)
         self._seeds = [draw(problem, self._workload, seed, 1) for seed in problem.seeds]
         self._trials: dict[str, Trial] = {}
-        self._right: dict[str, _Right] = {}
-        for record in self._directory.records:
-            self._recall(record)
-        for failure in self._directory.failures:
-            self._remember(failure.key, _failed(failure.reason), decisions_of(failure.trace))
+        self._right: dict[str, Right] = {}
+        self._exhausted = False
+        for entry in self._directory.in_order():
+            if isinstance(entry, Record):
+                self._recall(entry)
+            else:
+                self._remember(entry.key, _failed(entry.reason), decisions_of(entry.trace))
 
     def _recall(self, record: Record) -> None:
         try:
             candidate = replay(self._workload, record.trace)
         except Exception:  # TVM raises nearly anything for text that is no trace
-            self._directory.skipped_lines += 1
+            self._directory.skipped.append(record.place)
             return
-        self._right[candidate.key] = _Right(candidate, record.samples)
+        self._right[candidate.key] = Right(candidate, record.samples)
         self._remember(candidate.key, _ok(record.samples), candidate.decisions)
 
-    def run(self) -> TuningResult:
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """What is known, in order."""
+        return tuple(self._trials.values())
+
+    def finished(self) -> TuningResult | None:
+        """The result, if an earlier job measured all that is asked for."""
+        outcome = self._directory.read_result()
+        return self._result(outcome) if outcome is not None and self._is_complete(outcome) else None
+
+    def run(self, notes: Mapping[str, Any]) -> TuningResult:
         """Measures what is not known yet, and decides."""
-        finished = self._directory.read_result()
-        if finished is not None and self._is_complete(finished):
-            return self._result(finished)
-        arguments = self._problem.arguments()
-        check_arguments(self._problem, arguments)
-        sizes = {index: int(value) for index, value in enumerate(arguments) if _is_size(value)}
-        with MeasureProcess(self._problem, arguments, self._options.threads) as process:
-            del arguments
-            self._measure(process, self._new_seeds())
-            self._search(process, sizes)
-            outcome = self._decide(process)
-        self._directory.write_result(outcome)
+        options = self._options
+        with Session(
+            self._directory.path, self._described(notes), asked=options.max_trials, seed=options.seed
+        ) as session:
+            self._session = session
+            arguments = self._problem.arguments()
+            check_arguments(self._problem, arguments)
+            sizes = {index: int(value) for index, value in enumerate(arguments) if is_integer(value)}
+            with MeasureProcess(self._problem, arguments, options.threads) as process:
+                del arguments
+                self._measure(process, self._new_seeds())
+                self._search(process, sizes)
+                if not self._right:
+                    raise self._nothing_right()
+                chosen = decide(process, tuple(self._right.values()), self._seeds[0].key, options.timeout)
+            outcome = self._outcome(*chosen)
+            self._directory.write_result(outcome)
         return self._result(outcome)
+
+    def _described(self, notes: Mapping[str, Any]) -> dict[str, Any]:
+        """``job.json`` without its sessions."""
+        problem = self._problem
+        return {
+            **self._directory.job_key(),
+            **notes,
+            "name": problem.name,
+            "signature": json.loads(json.dumps(problem.signature, sort_keys=True, default=str)),
+            "fingerprint": problem.fingerprint,
+            "default": self._seeds[0].key,
+            "threads": self._options.threads,
+            "processor": processor_name(),
+            "mcpu": str(problem.target.attrs.get("mcpu", "")),
+            "versions": versions(),
+        }
 
     def _is_complete(self, finished: dict[str, Any]) -> bool:
         needed = {finished["best"]["key"], self._seeds[0].key}
@@ -218,18 +191,18 @@ class _Job:
         return [default, *list(new.values())[: max(0, self._remaining() - 1)]]
 
     def _search(self, process: MeasureProcess, sizes: dict[int, int]) -> None:
-        self._exhausted = False
         if self._remaining() <= 0:
             return
         options = self._options
-        search = Search(
-            self._problem,
-            self._workload,
-            sizes,
-            batch=options.batch,
-            seed=options.seed,
-            threads=options.threads,
-        )
+        with interrupts_wait():
+            search = Search(
+                self._problem,
+                self._workload,
+                sizes,
+                batch=options.batch,
+                seed=options.seed,
+                threads=options.threads,
+            )
         known = list(self._right.values())
         search.learn([right.candidate for right in known], [right.samples for right in known])
         attempts = _ATTEMPTS
@@ -249,13 +222,15 @@ class _Job:
             outcome = process.measure(json.dumps(candidate.trace), self._best_median(), self._options.timeout)
             if outcome.reason is None:
                 self._directory.add_record(Record(candidate.trace, outcome.samples))
-                self._right[candidate.key] = _Right(candidate, outcome.samples)
+                self._right[candidate.key] = Right(candidate, outcome.samples)
                 trial = self._remember(candidate.key, _ok(outcome.samples), candidate.decisions)
             else:
-                failure = Failure(candidate.key, candidate.trace, outcome.reason, outcome.log)
+                position = len(self._trials)
+                failure = Failure(candidate.key, candidate.trace, outcome.reason, outcome.log, position)
                 self._directory.add_failure(failure)
                 trial = self._remember(candidate.key, _failed(outcome.reason), candidate.decisions)
             results.append(outcome.samples or None)
+            self._session.count()
             if self._on_event is not None:
                 self._on_event(trial)
         return results
@@ -268,24 +243,7 @@ class _Job:
     def _best_median(self) -> float | None:
         return min((right.measurement.median for right in self._right.values()), default=None)
 
-    def _decide(self, process: MeasureProcess) -> dict[str, Any]:
-        """The best candidates and the default in turns: noise of the search does not choose the winner."""
-        if not self._right:
-            raise self._nothing_right()
-        ranked = sorted(self._right.values(), key=lambda right: right.measurement.median)
-        default = self._right.get(self._seeds[0].key)
-        finalists = {
-            right.candidate.key: right for right in (*ranked[:_FINALISTS], default) if right is not None
-        }
-        traces = [json.dumps(right.candidate.trace) for right in finalists.values()]
-        outcomes = process.duel(traces, self._options.timeout) if len(traces) > 1 else None
-        if outcomes is not None:
-            for right, outcome in zip(list(finalists.values()), outcomes, strict=True):
-                finalists[right.candidate.key] = replace(right, samples=outcome.samples)
-        best = min(finalists.values(), key=lambda right: right.measurement.median)
-        return self._outcome(best, finalists.get(self._seeds[0].key))
-
-    def _outcome(self, best: _Right, default: _Right | None) -> dict[str, Any]:
+    def _outcome(self, best: Right, default: Right | None) -> dict[str, Any]:
         """``result.json``."""
         problem, directory = self._problem, self._directory
         return {
@@ -295,8 +253,8 @@ class _Job:
             "threads": self._options.threads,
             "seed": self._options.seed,
             "versions": versions(),
-            "best": _described(best),
-            "default": None if default is None else _described(default),
+            "best": best.as_json(),
+            "default": None if default is None else default.as_json(),
             "trials": {"ok": len(self._right), "failed": len(directory.failures)},
             "records": len(directory.records),
             "exhausted": self._exhausted,
@@ -305,6 +263,7 @@ class _Job:
                 for reason, count in self._failures_by_reason().items()
             },
             "skipped_lines": directory.skipped_lines,
+            "skipped_places": directory.skipped,
         }
 
     def _result(self, outcome: dict[str, Any]) -> TuningResult:
@@ -314,12 +273,13 @@ class _Job:
         best = self._trials[outcome["best"]["key"]]
         return TuningResult(
             best=replace(best, seconds=Measurement(**outcome["best"]["seconds"])),
-            best_schedule_module=apply(self._problem, outcome["best"]["trace"]),
+            best_schedule_module=apply_trace(self._problem, outcome["best"]["trace"]),
             default=default,
-            trials=tuple(self._trials.values()),
+            trials=self.trials,
             failures_by_reason=self._failures_by_reason(),
             work_dir=self._directory.path,
             skipped_lines=self._directory.skipped_lines,
+            skipped_places=tuple(self._directory.skipped),
         )
 
     def _failures_by_reason(self) -> dict[str, int]:
@@ -337,45 +297,9 @@ class _Job:
         )
 
 
-def _described(right: _Right) -> dict[str, Any]:
-    return {
-        "key": right.candidate.key,
-        "decisions": right.candidate.decisions,
-        "trace": right.candidate.trace,
-        "seconds": asdict(right.measurement),
-    }
-
-
 def _ok(samples: Sequence[float]) -> Trial:
     return Trial(0, "ok", None, Measurement.of(samples), {})
 
 
 def _failed(reason: str) -> Trial:
     return Trial(0, "failed", reason, None, {})
-
-
-def _is_size(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _checked(max_trials: int, batch: int | None, seed: int, timeout: float, threads: int | None) -> _Options:
-    batch = _BATCH if batch is None else batch
-    for name, value, least in (
-        ("max_trials_global", max_trials, 1),
-        ("num_trials_per_iter", batch, 1),
-        ("seed", seed, 0),
-    ):
-        if not _is_size(value) or not least <= value < 2**30:
-            raise errors.error("ST604", f"st.tune.{name}", value, f"an integer from {least} to {2**30 - 1}")
-    if not isinstance(timeout, (int, float)) or not 0 < timeout < 1e6:
-        raise errors.error("ST604", "st.tune.timeout_sec", timeout, "a positive number of seconds")
-    return _Options(max_trials, batch, seed, float(timeout), _threads(threads))
-
-
-def _threads(threads: int | None) -> int:
-    available = available_cores()
-    if threads is None:
-        return min(config.NUM_THREADS.value() or available, available)
-    if not _is_size(threads) or not 1 <= threads <= available:
-        raise errors.error("ST604", "st.tune.threads", threads, f"1 to {available}")
-    return threads

@@ -15,10 +15,11 @@ from tvm.tirx import Evaluate, PrimFunc
 
 from sparse_tir import errors
 
+from .traces import DECISION_PREFIX
+
 FINGERPRINT_ATTR = "sparse_tir.fingerprint"
 SIGNATURE_ATTR = "sparse_tir.signature"
 THREADS_ATTR = "sparse_tir.threads"
-DECISION_PREFIX = "sparse_tir.tune."
 ENTRY = "sparse_tir_no_arguments"
 _CPU_KINDS = ("llvm",)
 
@@ -107,7 +108,8 @@ class TuningResult:
 
     `best` and `default` carry times that were measured in turns at the end of the job; `trials` carry the
     times of the search. `best_schedule_module` is the scheduled module before `TuningProblem.finish`.
-    `skipped_lines` counts unreadable lines of the record files. `kernel_path` is the saved kernel, if one was
+    `skipped_lines` counts unreadable lines of the record files, `skipped_places` says where they stand, such as
+    ``"failures.jsonl line 3"``. `kernel_path` is the saved kernel, if one was
     saved.
     """
 
@@ -118,6 +120,7 @@ class TuningResult:
     failures_by_reason: Mapping[str, int]
     work_dir: Path
     skipped_lines: int = 0
+    skipped_places: tuple[str, ...] = ()
     kernel_path: Path | None = None
 
     @property

@@ -3,11 +3,15 @@
 ``database_workload.json``, ``database_tuning_record.json``
     MetaSchedule's JSON database: one line per workload, one per candidate whose result was right.
 ``failures.jsonl``
-    One line per failed candidate: its workload, key, trace, reason and log.
+    One line per failed candidate: its workload, key, trace, reason, log, and how many trials were before it.
 ``result.json``
-    The outcome of the last finished job.
+    The outcome of the last finished job, and its comparison with SciPy.
+``job.json``
+    What is tuned, on what machine, and when (`history`).
 ``kernel.so``, ``kernel.so.json``
     Its kernel, if it was a job of an operator (`sparse_tir.tune`).
+``report.html``
+    Its report, if the command line ran it.
 
 Lines are only ever appended, each with one system call, so a killed job leaves whole lines but for the
 last. A line that cannot be read stays where it is, is skipped and counted.
@@ -15,11 +19,11 @@ last. A line that cannot be read stays where it is, is skipped and counted.
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -32,8 +36,10 @@ from tvm.s_tir.meta_schedule.utils import shash2hex
 
 from sparse_tir import errors
 
+from .history import read_json, write_json
 from .problem import Measurement, target_json
-from .search import TraceJSON, plain
+from .search import plain
+from .traces import TraceJSON, decisions_of
 
 SCHEMA_VERSION = 1
 WORKLOADS = "database_workload.json"
@@ -41,16 +47,19 @@ RECORDS = "database_tuning_record.json"
 FAILURES = "failures.jsonl"
 RESULT = "result.json"
 KERNEL = "kernel.so"
+REPORT = "report.html"
 _LOCK = ".lock"
+_LAST = 1 << 30
 _RESULT_KEYS = {"schema_version", "workload", "target", "best", "default", "trials", "records", "exhausted"}
 
 
 @dataclass(frozen=True)
 class Record:
-    """The trace of a candidate whose result was right, and its samples in seconds."""
+    """The trace of a candidate whose result was right, its samples in seconds, and where it was read."""
 
     trace: TraceJSON
     samples: tuple[float, ...]
+    place: str = ""
 
     @property
     def median(self) -> float:
@@ -60,17 +69,23 @@ class Record:
 
 @dataclass(frozen=True)
 class Failure:
-    """A candidate that failed."""
+    """A candidate that failed, after so many other trials."""
 
     key: str
     trace: TraceJSON
     reason: str
     log: str
+    position: int
 
 
 def kernel_path(work_dir: str | os.PathLike[str]) -> Path:
     """Where a job of an operator saves its kernel."""
     return Path(work_dir) / KERNEL
+
+
+def report_path(work_dir: str | os.PathLike[str]) -> Path:
+    """Where the command line writes the report of a job."""
+    return Path(work_dir) / REPORT
 
 
 class WorkDirectory:
@@ -80,8 +95,8 @@ class WorkDirectory:
     ----------
     records, failures
         What the files hold of this workload and target, in order. Anything else is left alone.
-    skipped_lines
-        Lines that could not be read.
+    skipped
+        Where lines stand that could not be read, such as ``"failures.jsonl line 3"``.
     """
 
     def __init__(
@@ -90,13 +105,29 @@ class WorkDirectory:
         self.path = Path(path)
         self.records: list[Record] = []
         self.failures: list[Failure] = []
-        self.skipped_lines = 0
+        self.skipped: list[str] = []
         self._workload, self._target = workload, target_json(target)
         self._hash = shash2hex(workload)
         self._index: int | None = None
         self._read_workloads()
         self._read_records()
         self._read_failures()
+
+    @property
+    def skipped_lines(self) -> int:
+        """Lines that could not be read."""
+        return len(self.skipped)
+
+    def job_key(self) -> dict[str, Any]:
+        """What tells this job from others in the same directory."""
+        return {"workload": self._hash, "target": self._target}
+
+    def in_order(self) -> list[Record | Failure]:
+        """Records and failures as they were measured."""
+        merged: list[Record | Failure] = list(self.records)
+        for failure in sorted(self.failures, key=lambda failure: failure.position):
+            merged.insert(failure.position, failure)
+        return merged
 
     def add_record(self, record: Record) -> None:
         """Appends a candidate that was right."""
@@ -109,17 +140,14 @@ class WorkDirectory:
 
     def add_failure(self, failure: Failure) -> None:
         """Appends a candidate that failed."""
-        line = {"workload": self._hash, "target": self._target, **vars(failure)}
+        line = {**self.job_key(), **vars(failure)}
         _append(self.path / FAILURES, line)
         self.failures.append(failure)
 
     def read_result(self) -> dict[str, Any] | None:
         """``result.json``, if it is about this workload and target."""
-        try:
-            result = json.loads((self.path / RESULT).read_text("utf-8"))
-        except (OSError, ValueError):  # the records tell the same
-            return None
-        if not isinstance(result, dict) or not result.keys() >= _RESULT_KEYS:
+        result = read_json(self.path / RESULT)  # if it cannot be read, the records tell the same
+        if result is None or not result.keys() >= _RESULT_KEYS:
             return None
         return result if result["schema_version"] == SCHEMA_VERSION and self._is_ours(result) else None
 
@@ -127,14 +155,11 @@ class WorkDirectory:
         """Replaces ``result.json`` as a whole."""
         complete = {
             "schema_version": SCHEMA_VERSION,
-            "workload": self._hash,
-            "target": self._target,
+            **self.job_key(),
             "mcpu": self._target.get("mcpu"),
             **result,
         }
-        temporary = self.path / f"{RESULT}.{os.getpid()}.part"
-        temporary.write_text(json.dumps(complete, indent=2) + "\n", "utf-8")
-        os.replace(temporary, self.path / RESULT)
+        write_json(self.path / RESULT, complete)
 
     def _is_ours(self, entry: dict[str, Any]) -> bool:
         return entry.get("workload") == self._hash and entry.get("target") == self._target
@@ -148,13 +173,13 @@ class WorkDirectory:
                     continue
                 found = ms.database.Workload.from_json(entry).mod
             except Exception:  # TVM raises nearly anything for text that is not its own
-                self.skipped_lines += 1
+                self.skipped.append(_place(WORKLOADS, index))
                 continue
             if self._index is None and tvm_ffi.structural_equal(found, self._workload):
                 self._index = index
 
     def _read_records(self) -> None:
-        for line in _lines(self.path / RECORDS):
+        for number, line in enumerate(_lines(self.path / RECORDS)):
             try:
                 index, (trace, samples, target, _) = json.loads(line)
                 if index != self._index or target != self._target:
@@ -162,19 +187,41 @@ class WorkDirectory:
                 seconds = tuple(float(x) for x in samples)
                 if not seconds or not all(0 < x < float("inf") for x in seconds):
                     raise ValueError("no time")
-                self.records.append(Record(trace, seconds))
+                self.records.append(Record(trace, seconds, _place(RECORDS, number)))
             except (ValueError, TypeError):
-                self.skipped_lines += 1
+                self.skipped.append(_place(RECORDS, number))
 
     def _read_failures(self) -> None:
-        for line in _lines(self.path / FAILURES):
+        for number, line in enumerate(_lines(self.path / FAILURES)):
             try:
                 entry = json.loads(line)
                 if self._is_ours(entry):
-                    fields = (entry["key"], entry["trace"], str(entry["reason"]), str(entry["log"]))
-                    self.failures.append(Failure(*fields))
-            except (ValueError, KeyError, TypeError, AttributeError):
-                self.skipped_lines += 1
+                    words = (str(entry["reason"]), str(entry["log"]))
+                    decisions_of(entry["trace"])  # raises what is no trace
+                    position = int(entry.get("position", _LAST))
+                    self.failures.append(Failure(str(entry["key"]), entry["trace"], *words, position))
+            except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+                self.skipped.append(_place(FAILURES, number))
+
+
+def read_workload(path: Path, workload: str) -> tvm.IRModule | None:
+    """The module of a workload by its hash, as hexadecimal digits; None if no line holds it."""
+    for line in _lines(path / WORKLOADS):
+        try:
+            entry = json.loads(line)
+            if int(entry[0]) == int(workload, 16):
+                return ms.database.Workload.from_json(entry).mod
+        except Exception:  # TVM raises nearly anything for text that is not its own
+            continue  # `WorkDirectory` counts it
+    return None
+
+
+def add_comparison(work_dir: str | os.PathLike[str], times: Mapping[str, Measurement]) -> None:
+    """Adds to ``result.json`` what was timed after the end of the job."""
+    path = Path(work_dir) / RESULT
+    result = read_json(path)
+    if result is not None:
+        write_json(path, {**result, "comparison": {name: asdict(time) for name, time in times.items()}})
 
 
 class Lock:
@@ -208,15 +255,8 @@ class Lock:
         self._lock.release()
 
 
-def versions() -> dict[str, str]:
-    """Of what took part in a result."""
-    found = {"tvm": str(tvm.__version__)}
-    for name in ("sparse-tir", "xgboost-cpu"):
-        try:
-            found[name.replace("-", "_")] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name.replace("-", "_")] = "not installed"
-    return found
+def _place(name: str, index: int) -> str:
+    return f"{name} line {index + 1}"
 
 
 def _lines(path: Path) -> list[str]:

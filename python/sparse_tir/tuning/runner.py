@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import pickle
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
@@ -23,56 +15,44 @@ import tvm
 
 from sparse_tir import errors
 
+from . import launch
+from .launch import Child
 from .problem import TuningProblem
 from .worker import Duel, Measure, Outcome, Setup, StoredArray
 
 TIME_OUT = "time-out"
 CRASHED = "crashed"
 
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    "from sparse_tir.tuning import worker; worker.main(sys.argv[2:])"
-)
 _START_SECONDS = 120.0
+_END_SECONDS = 10.0
 _PAGE = 4096
-_LOG_BYTES = 4000
-
-
-def available_cores() -> int:
-    """Physical cores that this process may use."""
-    cores = set()
-    for cpu in os.sched_getaffinity(0):
-        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-        cores.add(siblings.read_text() if siblings.exists() else str(cpu))
-    return len(cores)
+#: So many times a candidate is measured again whose process somebody killed (the system, when memory is short).
+_RETRIES = 1
 
 
 class SharedArrays:
-    """Arrays in an anonymous file that a child process inherits: nothing is left behind, whatever happens."""
+    """Arrays in an anonymous file (a new one by default) that the measuring process inherits."""
 
-    def __init__(self) -> None:
-        if hasattr(os, "memfd_create"):
-            self._file: IO[bytes] = os.fdopen(os.memfd_create("sparse_tir"), "w+b")
-        else:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
-        self._file.write(bytes(_PAGE))  # never empty: an empty file cannot be mapped
+    def __init__(self, file: IO[bytes] | None = None) -> None:
+        self.file = launch.anonymous_file() if file is None else file
+        self.file.write(bytes(_PAGE))  # never empty: an empty file cannot be mapped
 
     @property
     def descriptor(self) -> int:
         """To be inherited by the child."""
-        return self._file.fileno()
+        return self.file.fileno()
 
     def add(self, array: np.ndarray) -> StoredArray:
         """Appends a copy of an array."""
-        offset = -(-self._file.tell() // _PAGE) * _PAGE
-        self._file.seek(offset)
-        self._file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b"")
-        self._file.flush()
+        offset = -(-self.file.tell() // _PAGE) * _PAGE
+        self.file.seek(offset)
+        self.file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b"")
+        self.file.flush()
         return StoredArray(array.dtype, array.shape, offset)
 
     def close(self) -> None:
         """Frees the memory once no process maps it any more."""
-        self._file.close()
+        self.file.close()
 
 
 def _as_numpy(argument: Any) -> np.ndarray | None:
@@ -95,20 +75,20 @@ class MeasureProcess:
     """
 
     def __init__(self, problem: TuningProblem, arguments: Sequence[Any], threads: int) -> None:
-        self._environment = {**os.environ, "TVM_NUM_THREADS": str(threads)}
         self._finish = _pickled(problem)
-        self._problem, self._arguments = problem, arguments
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: Connection | None = None
+        self._problem, self._arguments, self._threads = problem, arguments, threads
+        self._child: Child | None = None
         self._ready = False
 
     def __enter__(self) -> MeasureProcess:
         with contextlib.ExitStack() as resources:
-            self._arrays = resources.enter_context(contextlib.closing(SharedArrays()))
-            self._log: IO[bytes] = resources.enter_context(tempfile.TemporaryFile())
+            self._child = launch.take(self._threads)
+            file = None if self._child is None else self._child.file
             resources.callback(self._stop)
+            self._arrays = resources.enter_context(contextlib.closing(SharedArrays(file)))
+            self._start()  # it imports TVM while the arrays are copied
             self._setup = self._stored()
-            self._start()
+            self._send_setup()
             self._resources = resources.pop_all()
         return self
 
@@ -143,83 +123,72 @@ class MeasureProcess:
         answer = self._ask(Duel(tuple(traces), timeout * len(traces)))
         return answer if isinstance(answer, list) else None
 
-    def _start(self) -> None:
-        ours, theirs = Pipe()
-        self._log.seek(0)
-        self._log.truncate()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path), str(theirs.fileno())],
-            env=self._environment,
-            pass_fds=(theirs.fileno(), self._arrays.descriptor),
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-        )
-        theirs.close()
-        self._connection, self._ready = ours, False
+    def _start(self) -> Child:
+        if self._child is None:
+            self._child, self._ready = Child(self._threads, self._arrays.file), False
+        return self._child
+
+    def _send_setup(self) -> None:
         with contextlib.suppress(OSError):  # it is already gone: `_wait_ready` reports that with its log
-            ours.send(self._setup)
+            self._start().connection.send(self._setup)
 
-    def _stop(self) -> int:
-        """Ends the process; its return code (minus the signal that ended it)."""
-        if self._process is None or self._connection is None:
-            return 0
-        self._connection.close()
-        self._process.kill()
-        code = self._process.wait()
-        self._process = self._connection = None
-        return code
+    def _restart(self) -> None:
+        self._stop()
+        self._start()
+        self._send_setup()
 
-    def _wait_ready(self) -> Connection:
-        if self._connection is None:
-            self._start()
-        assert self._connection is not None
-        if not self._ready:
-            try:
-                self._ready = self._connection.poll(_START_SECONDS) and self._connection.recv() == "ready"
-            except (EOFError, OSError):
-                self._ready = False
-            if not self._ready:
-                log = self._log_tail()
-                self._stop()
-                raise errors.error(
-                    "ST605", "st.tune", log or "no answer", "a process that imports sparse_tir"
-                )
-        return self._connection
+    def _stop(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+
+    def _wait_ready(self) -> Child | None:
+        """The process once it takes requests; None if somebody killed it before."""
+        child = self._start()
+        if self._ready:
+            return child
+        with contextlib.suppress(EOFError, OSError):
+            self._ready = child.connection.poll(_START_SECONDS) and child.connection.recv() == "ready"
+        if self._ready:
+            return child
+        code, log = child.wait(_END_SECONDS), child.log_tail()
+        if code == -signal.SIGKILL:
+            self._restart()
+            return None
+        self._stop()
+        raise errors.error("ST605", "st.tune", log or "no answer", "a process that imports sparse_tir")
 
     def _ask(self, request: Measure | Duel) -> Outcome | list[Outcome]:
-        connection = self._wait_ready()
+        for _ in range(_RETRIES):
+            answer = self._ask_once(request)
+            if answer is not None:
+                return answer
+        return self._ask_once(request) or Outcome((), CRASHED, f"{signal.SIGKILL.name}\nkilled twice")
+
+    def _ask_once(self, request: Measure | Duel) -> Outcome | list[Outcome] | None:
+        """The answer; None if somebody killed the process, which says nothing about the candidate."""
+        child = self._wait_ready()
+        if child is None:
+            return None
         deadline = time.monotonic() + request.timeout
         try:
-            connection.send(request)
-            if connection.poll(max(0.0, deadline - time.monotonic())):
-                answer: Outcome | list[Outcome] = connection.recv()
+            child.connection.send(request)
+            if child.connection.poll(max(0.0, deadline - time.monotonic())):
+                answer: Outcome | list[Outcome] = child.connection.recv()
                 return answer
         except (EOFError, OSError):
-            return self._crashed()
-        self._stop()
-        self._start()
+            return self._crashed(child)
+        self._restart()
         return Outcome((), TIME_OUT, f"no result after {request.timeout:g} s")
 
-    def _crashed(self) -> Outcome:
-        # It has closed the connection, so it is ending: its own return code says why, and kill comes too
-        # late to matter.
-        assert self._process is not None
-        try:
-            code = self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            code = 0
-        log = self._log_tail()
-        self._stop()
-        self._start()
+    def _crashed(self, child: Child) -> Outcome | None:
+        # It has closed the connection, so it is ending: its own return code says why.
+        code, log = child.wait(_END_SECONDS), child.log_tail()
+        self._restart()
+        if code == -signal.SIGKILL:
+            return None
         name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         return Outcome((), CRASHED, f"{name}\n{log}".strip())
-
-    def _log_tail(self) -> str:
-        self._log.flush()
-        end = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, end - _LOG_BYTES))
-        return self._log.read().decode("utf-8", "replace").strip()
 
 
 def _pickled(problem: TuningProblem) -> bytes:

@@ -6,11 +6,8 @@ and it would configure logging and write log files.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
-import threading
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,17 +21,17 @@ from tvm.s_tir.meta_schedule.utils import shash2hex
 from tvm.s_tir.schedule import Trace
 
 from sparse_tir import errors
+from sparse_tir._interrupts import interrupts_wait
 
 from .mutator import mutators_for
-from .problem import DECISION_PREFIX, TuningProblem
+from .problem import TuningProblem
+from .traces import TraceJSON, decisions_of
 
 WARM_UP_SAMPLES = 12
 _POPULATION = 32
 _GENERATIONS = 2
 _UNLIMITED = 1 << 30
 _DECISION_COLUMNS = 16
-
-TraceJSON = list[Any]
 
 
 @dataclass(frozen=True)
@@ -63,23 +60,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, (tvm.tirx.IntImm, tvm.tirx.FloatImm)):
         return value.value
     return str(value) if isinstance(value, str) else value
-
-
-def decisions_of(trace: TraceJSON) -> dict[str, Any]:
-    """The decisions of a trace: named by the annotations that `choose` and its like leave, else numbered."""
-    instructions, decisions = trace
-    named = {
-        inputs[1]: attributes[0][len(DECISION_PREFIX) :]
-        for kind, inputs, attributes, _ in instructions
-        if kind == "Annotate" and str(attributes[0]).startswith(DECISION_PREFIX)
-    }
-    result: dict[str, Any] = {}
-    for index, decision in decisions:
-        kind, _, attributes, outputs = instructions[index]
-        name = named.pop(outputs[0], f"sample {len(result)}")
-        result[name] = attributes[0][int(decision)] if kind == "SampleCategorical" else decision
-    variants = {name: json.loads(word) for word, name in named.items() if word.startswith('"')}
-    return {**variants, **result}
 
 
 def candidate_of(sch: Schedule) -> Candidate:
@@ -211,22 +191,6 @@ def _discard(*message: Any) -> None:
     """MetaSchedule's progress messages. The job reports its own (`on_event`)."""
 
 
-@contextlib.contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """Ctrl-C waits until the block is left: out of TVM's search it would come as some error of TVM."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals reach the main thread only
-        return
-    pending: list[int] = []
-    previous = signal.signal(signal.SIGINT, lambda number, _: pending.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if pending:
-        raise KeyboardInterrupt
-
-
 class Search:
     """Proposes candidates in batches and learns from their times.
 
@@ -276,7 +240,7 @@ class Search:
         self._drawn = {candidate.key: candidate for candidate in new[self._batch :]}
         if new:
             return new[: self._batch]
-        with _interrupts_wait():
+        with interrupts_wait():
             found = list(self._context.generate_measure_candidates() or [])
         if not found:
             return None
@@ -294,7 +258,7 @@ class Search:
             ms.runner.RunnerResult(list(samples), None) if samples else ms.runner.RunnerResult(None, "failed")
             for samples in times
         ]
-        with _interrupts_wait():
+        with interrupts_wait():
             self._model.update(self._context, measured, results)
         for candidate, samples in zip(measured, times, strict=True):
             if samples:

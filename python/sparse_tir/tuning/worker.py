@@ -1,6 +1,6 @@
 """The measuring process: builds a candidate, checks its result, times it.
 
-It may crash or hang; the job may not. It is started by `runner.MeasureProcess`, with ``TVM_NUM_THREADS``
+It may crash or hang; the job may not. It is started by `launch.Child`, with ``TVM_NUM_THREADS``
 already in its environment, because TVM reads that when it is imported. Arrays arrive once, through an
 anonymous file, and are copied into aligned memory that the system maps in large pages, as it does for the
 arrays of users: TVM's own arrays are not, and gathers from them take a fifth longer.
@@ -16,7 +16,7 @@ import pickle
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -246,10 +246,13 @@ def _answer(bench: Bench, request: Measure | Duel) -> Outcome | list[Outcome]:
 
 def serve(connection: Connection) -> None:
     """Answers requests until the other side goes away."""
-    # Ctrl-C is for the job, which ends this process itself. The alarm ends it if the job was killed while a
-    # candidate hangs: its default action needs no Python to run.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    bench = Bench(connection.recv())
+    # Ctrl-C is for the job, which ends this process itself (`launch` has it ignored). The alarm ends it if the
+    # job was killed while a candidate hangs: its default action needs no Python to run.
+    try:
+        setup = connection.recv()
+    except EOFError:  # the job has nothing to measure
+        return
+    bench = Bench(setup)
     connection.send("ready")
     while True:
         try:
@@ -260,8 +263,3 @@ def serve(connection: Connection) -> None:
         answer = _answer(bench, request)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send(answer)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Entry point: the file descriptor of the connection."""
-    serve(Connection(int(arguments[0])))

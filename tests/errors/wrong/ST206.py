@@ -1,0 +1,28 @@
+"""ST206: an axis is listed twice."""
+
+from __future__ import annotations
+
+import sparse_tir as st
+
+#: What the message must mention.
+NAMES = (
+    "again",
+    "`I`",
+)
+#: What stands above the caret.
+MARKED = "with S.iter"
+
+TEXT = """
+@S.prim_func
+def copy(x: T.handle, y: T.handle, m: T.int32):
+    I = S.dense_fixed(m)
+    X = S.match_sparse_buffer(x, (I,), "float32")
+    Y = S.match_sparse_buffer(y, (I,), "float32")
+    with S.iter([I], "S", "copy") as [i]:
+        with S.iter([I], "S", "again") as [k]:
+            Y[k] = X[k]
+"""
+
+
+def wrong() -> None:
+    st.from_source(TEXT)

@@ -1,0 +1,37 @@
+"""ST402: law 2: a search on an axis that is not unique."""
+
+from __future__ import annotations
+
+import sparse_tir as st
+
+#: What the message must mention.
+NAMES = (
+    "first",
+    "A[i, 0]",
+    "`J`",
+)
+#: What stands above the caret.
+MARKED = "A[i, 0]"
+
+HEAD = """
+@S.prim_func
+def main(a: T.handle, x: T.handle, y: T.handle, indptr: T.handle, indices: T.handle,
+         m: T.int32, n: T.int32, nnz: T.int32):
+    I = S.dense_fixed(m)
+    J = S.sparse_variable(I, (n, nnz), (indptr, indices), unique=False)
+    D = S.dense_fixed(n)
+    A = S.match_sparse_buffer(a, (I, J), "float32")
+    X = S.match_sparse_buffer(x, (D,), "float32")
+    Y = S.match_sparse_buffer(y, (I,), "float32")
+"""
+WRONG = (
+    HEAD
+    + """
+    with S.iter([I], "S", "first") as [i]:
+        Y[i] = A[i, 0]
+"""
+)
+
+
+def wrong() -> None:
+    st.from_source(WRONG)

@@ -1,0 +1,19 @@
+"""ST601: the operator cannot be tuned."""
+
+from __future__ import annotations
+
+import scipy.sparse as sp
+
+import sparse_tir as st
+
+#: What the message must mention.
+NAMES = (
+    "st.tune",
+    "'spgemm'",
+)
+
+A = sp.random_array((64, 64), density=0.1, format="csr", dtype="float32", rng=0)
+
+
+def wrong() -> None:
+    st.tune("spgemm", A, feat=8, work_dir="work")
