@@ -54,7 +54,7 @@ def page(code: str) -> str:
 def _completed(code: str, rest: str) -> list[str]:
     """The lines below the head. Completing a message again, with more lines or not, changes nothing else."""
     lines = [line.rstrip() for line in rest.splitlines() if not line.startswith("  see: ")]
-    if not any(line.startswith("  next: ") for line in lines):
+    if code in NEXT and not any(line.startswith("  next: ") for line in lines):
         place = next((n for n, line in enumerate(lines) if line.startswith("  at: ")), len(lines))
         lines.insert(place, f"  next:     {NEXT[code]}")
     return [*lines, f"  see:      {page(code)}"]
@@ -180,7 +180,7 @@ CODES: dict[str, str] = {
     "ST505": "the file is not a saved kernel",
     "ST506": "the kernel was saved by another version",
     "ST507": "the program or kernel does not fit the call",
-    "ST508": "the kernel cannot be saved",
+    "ST516": "the kernel cannot be saved",
     # ---- ST6xx: tuning
     "ST601": "the operator cannot be tuned",
     "ST602": "no candidate ran right",
@@ -214,7 +214,8 @@ def error(
         To be raised by the caller: ``raise error("ST104", ...)``.
     """
     lines = [f"[{code}] {where}"]
-    for word, text in (("found", found), ("expected", expected), ("next", hint)):
+    shown = str(found) if str(found).strip() else repr(found)  # what was passed may be an empty text
+    for word, text in (("found", shown), ("expected", expected), ("next", hint)):
         if text is not None:
             first, *more = str(text).splitlines() or [""]
             lines += [f"  {word + ':':9} {first}", *(f"            {line}" for line in more)]

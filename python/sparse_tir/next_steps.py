@@ -69,7 +69,7 @@ NEXT: dict[str, str] = {
     "ST505": "pass the path that Kernel.save returned, with the .json file beside it",
     "ST506": "compile it again with this version, and save it",
     "ST507": "compile or tune a kernel for this call",
-    "ST508": "name a file in a folder that you may write to, and install a C++ compiler",
+    "ST516": "name a file in a folder that you may write to, and install a C++ compiler",
     # ---- tuning
     "ST601": "compare the call with the docstring of st.tune",
     "ST602": "read the failures; records.jsonl in the work directory holds every one",

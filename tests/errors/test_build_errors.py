@@ -145,7 +145,7 @@ def test_a_kernel_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
     kernel = st.compile(st.from_source(COPY))
-    build_error(lambda: kernel.save(in_the_way / "kernel.so"), "ST508", "kernel.so", "writable place")
+    build_error(lambda: kernel.save(in_the_way / "kernel.so"), "ST516", "kernel.so", "writable place")
 
 
 # ---- ST507: kernels and calls

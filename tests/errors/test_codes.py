@@ -66,6 +66,11 @@ def test_a_message_of_several_lines_stays_below_its_word() -> None:
     assert "  found:    first\n            second\n  expected: another thing" in str(error)
 
 
+@pytest.mark.parametrize(("found", "shown"), [("", "''"), (" ", "' '"), (None, "None"), (0, "0")])
+def test_what_was_found_is_always_shown(found: object, shown: str) -> None:
+    assert f"\n  found:    {shown}\n" in str(errors.error("ST604", "st.tune", found, "a number"))
+
+
 PACKAGE = pathlib.Path(errors.__file__).parent
 
 

@@ -92,6 +92,18 @@ CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "tune(op)": (lambda thing: st.tune(thing, A, feat=2, work_dir="w"), ""),
     "tune(A)": (lambda thing: st.tune("spmm", thing, feat=2, work_dir="w"), ""),
     "tune(feat)": (lambda thing: st.tune("spmm", A, feat=thing, work_dir="w"), ""),
+    "tune(work_dir=)": (lambda thing: st.tune("spmm", A, feat=2, work_dir=thing), "a text"),
+    "tune(on_event=)": (
+        lambda thing: st.tune("spmm", A, feat=2, work_dir="w", on_event=thing),
+        "None, a class, a function",
+    ),
+    "tune(trials)": (
+        lambda thing: st.tune("spmm", A, feat=2, work_dir="w", max_trials_global=thing),
+        "",
+    ),
+    "tune(seed=)": (lambda thing: st.tune("spmm", A, feat=2, work_dir="w", seed=thing), "zero"),
+    "tune(threads=)": (lambda thing: st.tune("spmm", A, feat=2, work_dir="w", threads=thing), "None"),
+    "tune(target=)": (lambda thing: st.tune("spmm", A, feat=2, work_dir="w", target=thing), "None"),
     "S.dense_fixed": (S.dense_fixed, ""),
     "S.iter": (lambda thing: S.iter(thing, "S"), ""),
 }

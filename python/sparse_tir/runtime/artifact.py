@@ -26,7 +26,7 @@ def metadata_path(path: Path) -> Path:
 
 def save_kernel(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
     """Write a kernel; see `Kernel.save`."""
-    path = _file(path, "Kernel.save(path)", "ST508")
+    path = _file(path, "Kernel.save(path)", "ST516")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         kernel.library.export_library(str(path))
@@ -36,7 +36,7 @@ def save_kernel(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
     except (OSError, RuntimeError, TypeError, ValueError) as reason:  # the last two: metadata that is no JSON
         found = f"{type(reason).__name__}: {reason}"
         expected = "a writable place and a C++ compiler"
-        raise errors.error("ST508", f"Kernel.save({str(path)!r})", found, expected) from reason
+        raise errors.error("ST516", f"Kernel.save({str(path)!r})", found, expected) from reason
     return path
 
 

@@ -106,7 +106,7 @@ class Kernel:
         Raises
         ------
         BuildError
-            ST508 if it cannot be written.
+            ST516 if it cannot be written.
         """
         from .artifact import save_kernel  # writes what this class holds
 

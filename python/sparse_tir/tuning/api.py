@@ -108,6 +108,10 @@ def tune(
     operator = find_operator(op)
     if not isinstance(feat, Integral) or isinstance(feat, bool) or not 1 <= feat <= _WIDEST:
         raise errors.error("ST604", "st.tune.feat", repr(feat), f"an integer from 1 to {_WIDEST}")
+    if not isinstance(work_dir, str | os.PathLike) or not os.fspath(work_dir):
+        raise errors.error("ST604", "st.tune.work_dir", repr(work_dir), "the path of a directory")
+    if on_event is not None and not callable(on_event):
+        raise errors.error("ST604", "st.tune.on_event", repr(on_event), "None, or a function of a Trial")
     matrix = asarray(A, where="st.tune(A)")
     problem = operator.make_problem(matrix, int(feat), resolve_target(target))
     try:

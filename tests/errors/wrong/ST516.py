@@ -1,4 +1,4 @@
-"""ST508: the kernel cannot be saved."""
+"""ST516: the kernel cannot be saved."""
 
 from __future__ import annotations
 
