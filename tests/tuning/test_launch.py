@@ -75,14 +75,14 @@ def test_a_torch_that_is_there_already_stays(monkeypatch):
 def test_an_interrupt_waits_for_the_end_of_the_block():
     seen = []
 
-    def interrupted():
+    def work():
         with interrupts_wait():
             signal.raise_signal(signal.SIGINT)
             seen.append("inside")
         seen.append("after")
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        work()
     assert seen == ["inside"]
 
 

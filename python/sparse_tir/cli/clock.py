@@ -15,8 +15,7 @@ def process_seconds() -> float:
     stat = Path("/proc/self/stat")
     if stat.exists():
         ticks = int(stat.read_text().rpartition(")")[2].split()[_START])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        return float(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
     import psutil
 
-    started: float = psutil.Process().create_time()
-    return time.time() - started
+    return float(time.time() - psutil.Process().create_time())

@@ -77,7 +77,7 @@ def progress_chart(candidates: Sequence[Candidate], winner: str | None, default:
         _time_axis(axes, times)
         axes.set_xlabel("candidate, in the order of measuring")
         axes.set_xlim(0.4, end + 0.6)
-        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.13), ncols=5, frameon=False)
 
     return _svg("progress", 3.4, draw) if right else ""
@@ -158,7 +158,7 @@ def _svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    style: Any = {**_STYLE, "svg.hashsalt": name}  # matplotlib's own type is a list of all keys
+    style: dict[Any, Any] = {**_STYLE, "svg.hashsalt": name}
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         figure.patch.set_alpha(0)
@@ -167,7 +167,8 @@ def _svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
             axes.patch.set_alpha(0)
         file = io.StringIO()
         metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        FigureCanvasSVG(figure).print_svg(file, metadata=metadata)  # type: ignore[no-untyped-call]  # of matplotlib
+        FigureCanvasSVG(figure)  # becomes the canvas of the figure
+        figure.savefig(file, format="svg", metadata=metadata)
     return _for_page(file.getvalue(), name)
 
 
