@@ -97,6 +97,8 @@ def test_a_job_that_did_not_end_is_called_so(state, words):
 def test_a_winner_that_is_the_default_is_not_praised():
     page = Page(render(report(default_key="key2")))
     assert "The tuned kernel is the default schedule: what differs between these two is noise." in page.words
+    assert "as fast as SciPy" in page.words
+    assert "as fast as default" not in page.words
     close = {name: Timing(1e-3, 0.9e-3, 1.1e-3, 25) for name in ("default", "tuned")}
     words = Page(render(report(comparison=close))).words
     assert "The intervals of the default and of the tuned kernel overlap" in words

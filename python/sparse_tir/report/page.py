@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .charts import effects_chart, progress_chart, rows_chart
 from .data import Candidate, Report, Timing
 from .effects import changes, decision_text, effects_of
 from .template import PAGE, STYLE
+
+if TYPE_CHECKING:
+    import jinja2
 
 _NAMES = {"scipy": "SciPy", "default": "default schedule", "tuned": "tuned"}
 _COMMANDS = {
@@ -32,8 +35,47 @@ def render(report: Report) -> str:
     >>> "&lt;g&gt;" in page, "<g>" in page
     (True, False)
     """
-    import jinja2
     from markupsafe import Markup
+
+    winner_key = None if report.winner is None else report.winner.key
+    is_default = winner_key is not None and winner_key == report.default_key
+    winner = next((c for c in report.candidates if c.key == winner_key), None)
+    default = next((c for c in report.candidates if c.key == report.default_key), None)
+    effects = effects_of(report.candidates)
+    n_right = sum(c.seconds is not None for c in report.candidates)
+    shown_effects = [e for e in effects if len(e.values) > 1] if n_right >= _MIN_FOR_EFFECTS else []
+    chosen = {} if winner is None else {name: decision_text(v) for name, v in winner.decisions.items()}
+    return (
+        _environment()
+        .from_string(PAGE)
+        .render(
+            report=report,
+            style=Markup(STYLE),
+            winner=winner,
+            default=default,
+            comparison=_comparison(report.comparison),
+            headline=_headline(report.comparison, is_default),
+            is_default=is_default,
+            is_noisy=_overlap(report.comparison),
+            effects=shown_effects,
+            commands=[(_COMMANDS.get(name, name), line) for name, line in report.commands.items()],
+            changed=changes(default.decisions, winner.decisions) if default and winner else [],
+            chosen=chosen,
+            failures=_failures(report),
+            n_right=n_right,
+            ranked=_ranked(report),
+            decision_names=list(dict.fromkeys(name for c in report.candidates for name in c.decisions)),
+            charts={
+                "progress": Markup(progress_chart(report.candidates, winner_key, report.default_key)),
+                "effects": Markup(effects_chart(shown_effects, chosen)),
+                "rows": Markup(rows_chart(report.matrix) if report.matrix else ""),
+            },
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -44,36 +86,7 @@ def render(report: Report) -> str:
         "value": decision_text,
         "thousands": "{:,}".format,
     }
-    winner_key = None if report.winner is None else report.winner.key
-    winner = next((c for c in report.candidates if c.key == winner_key), None)
-    default = next((c for c in report.candidates if c.key == report.default_key), None)
-    effects = effects_of(report.candidates)
-    n_right = sum(c.seconds is not None for c in report.candidates)
-    shown_effects = [e for e in effects if len(e.values) > 1] if n_right >= _MIN_FOR_EFFECTS else []
-    chosen = {} if winner is None else {name: decision_text(v) for name, v in winner.decisions.items()}
-    return environment.from_string(PAGE).render(
-        report=report,
-        style=Markup(STYLE),
-        winner=winner,
-        default=default,
-        comparison=_comparison(report.comparison),
-        headline=_headline(report.comparison),
-        is_default=winner_key is not None and winner_key == report.default_key,
-        is_noisy=_overlap(report.comparison),
-        effects=shown_effects,
-        commands=[(_COMMANDS.get(name, name), line) for name, line in report.commands.items()],
-        changed=changes(default.decisions, winner.decisions) if default and winner else [],
-        chosen=chosen,
-        failures=_failures(report),
-        n_right=n_right,
-        ranked=_ranked(report),
-        decision_names=list(dict.fromkeys(name for c in report.candidates for name in c.decisions)),
-        charts={
-            "progress": Markup(progress_chart(report.candidates, winner_key, report.default_key)),
-            "effects": Markup(effects_chart(shown_effects, chosen)),
-            "rows": Markup(rows_chart(report.matrix) if report.matrix else ""),
-        },
-    )
+    return environment
 
 
 def _comparison(times: Mapping[str, Timing]) -> list[dict[str, Any]]:
@@ -94,14 +107,14 @@ def _comparison(times: Mapping[str, Timing]) -> list[dict[str, Any]]:
     ]
 
 
-def _headline(times: Mapping[str, Timing]) -> list[tuple[str, str]]:
+def _headline(times: Mapping[str, Timing], is_default: bool) -> list[tuple[str, str]]:
     """``(ratio, what it is over)`` of the tuned kernel."""
     if "tuned" not in times:
         return []
     return [
         (f"{times[name].median / times['tuned'].median:.2f}", _NAMES[name])
         for name in ("scipy", "default")
-        if name in times
+        if name in times and not (name == "default" and is_default)
     ]
 
 
