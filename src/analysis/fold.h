@@ -7,8 +7,8 @@
 
 namespace sparse_tir {
 struct Fold {
-  std::string combiner;      // "sum", "prod", "max" or "min"
-  tir::Expr contribution;    // v
+  std::string combiner;    // "sum", "prod", "max" or "min"
+  tir::Expr contribution;  // v
 };
 std::optional<Fold> MatchFold(const tir::BufferStore& store);
 

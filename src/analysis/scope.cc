@@ -61,7 +61,7 @@ Scope::Bounds Scope::BoundsOf(const SparseBuffer& buffer, const Array<Expr>& ind
   auto leaf = [&](const Expr& e) -> Expr {
     if (auto it = twins.find(e.get()); it != twins.end()) return it->second;
     if (e.as<Var>()) return CastTo(e, DLDataType{kDLInt, 64, 1});  // a scalar parameter
-    return MakeVar("unknown", Int(64));                             // data, and whatever may wrap
+    return MakeVar("unknown", Int(64));                            // data, and whatever may wrap
   };
   for (const SparseIterator& it : All()) {
     Var twin = MakeVar(it.var.name(), Int(64));

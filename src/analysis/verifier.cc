@@ -88,8 +88,9 @@ void VerifyIteration(const Scope& around, const SBlockRealize& realize) {
 void Verify(const PrimFunc& func) {
   auto stage = GetAttr(func, names::kStage);
   if (!stage.has_value() || stage.value().cast<String>() != names::kCoordinateStage) {
-    Refuse({"ST420", "verify", stage.has_value() ? "stage \"" + std::string(stage.value().cast<String>()) + "\""
-                                                 : std::string("a function without a stage"),
+    Refuse({"ST420", "verify",
+            stage.has_value() ? "stage \"" + std::string(stage.value().cast<String>()) + "\""
+                              : std::string("a function without a stage"),
             "stage \"coordinate\"", "", std::nullopt});
   }
   for (const Stmt& s : OutermostStatements(func)) {

@@ -9,13 +9,13 @@ void Verify(const tir::PrimFunc& func);
 
 namespace verifier {
 // One check per question; `scope` is what the statement sees.
-void CheckHeader(const Scope& scope);                                         // names, kinds, parents
-void CheckReads(const Scope& scope, const tir::Expr& value);                  // law 2
+void CheckHeader(const Scope& scope);                         // names, kinds, parents
+void CheckReads(const Scope& scope, const tir::Expr& value);  // law 2
 void CheckSubscripts(const Scope& scope, const tir::Expr& buffer, const Array<tir::Expr>& indices,
                      const Optional<tir::Span>& span);
-void CheckWrite(const Scope& scope, const tir::BufferStore& store);           // laws 1, 3, 9
+void CheckWrite(const Scope& scope, const tir::BufferStore& store);             // laws 1, 3, 9
 void CheckInit(const Scope& scope, const std::vector<tir::BufferStore>& body);  // law 4
-void CheckOrder(const Scope& scope);                                          // law 10, of an outermost iteration
-void CheckWriters(const Scope& scope);                                        // law 9, of an outermost iteration
+void CheckOrder(const Scope& scope);                                            // law 10, of an outermost iteration
+void CheckWriters(const Scope& scope);                                          // law 9, of an outermost iteration
 }  // namespace verifier
 }  // namespace sparse_tir

@@ -15,8 +15,9 @@ void CheckEnclosingSelect(const Scope& scope, const BufferStore& start) {
   VarSet determined = Determined(start.indices(), Ranged(scope.All()));
   for (const SparseIterator& it : scope.Enclosing()) {
     if (determined.count(it.var.get())) continue;
-    Refuse({"ST406", scope.innermost().name, "init of " + Text(start.buffer(), start.indices()) + " under `" +
-            std::string(it.var.name()) + "`, which does not select it",
+    Refuse({"ST406", scope.innermost().name,
+            "init of " + Text(start.buffer(), start.indices()) + " under `" + std::string(it.var.name()) +
+                "`, which does not select it",
             "subscripts that contain every iterator of the enclosing iterations",
             "it would erase earlier contributions; move the init to an iteration of its own", start.span()});
   }
@@ -28,7 +29,9 @@ void CheckStartValue(const Scope& scope, const BufferStore& start, const std::ve
   for (const BufferStore& store : body) written.insert(store.buffer().get());
   for (const SparseIterator& it : scope.Own()) {
     if (allowed.count(it.var.get()) || !Mentions(start.value(), {it.var.get()})) continue;
-    Refuse({"ST407", scope.innermost().name, "a start value that depends on " + NameOf(it) + ", which does not select the element", "a value that the element determines", "", start.span()});
+    Refuse({"ST407", scope.innermost().name,
+            "a start value that depends on " + NameOf(it) + ", which does not select the element",
+            "a value that the element determines", "", start.span()});
   }
   if (Mentions(start.value(), written)) {
     Refuse({"ST410", scope.innermost().name, "a start value that reads what the iteration writes",

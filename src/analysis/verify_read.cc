@@ -33,7 +33,8 @@ void CheckSubscripts(const Scope& scope, const Expr& buffer, const Array<Expr>& 
 void CheckReads(const Scope& scope, const Expr& value) {
   for (const CallExpr& call : Collect<CallExpr>(value)) {
     if (IsValueFunction(call)) continue;
-    Refuse({"ST210", scope.innermost().name, Text(call), "arithmetic, and mathematical functions of T", "", call.span()});
+    Refuse(
+        {"ST210", scope.innermost().name, Text(call), "arithmetic, and mathematical functions of T", "", call.span()});
   }
   for (const TensorLoad& load : Collect<TensorLoad>(value)) {
     auto buffer = scope.BufferOf(load.source());

@@ -19,8 +19,9 @@ struct Write {
 void CheckStoredAxis(const Write& w, size_t d) {  // law 3
   const Axis& axis = w.buffer->axes[d];
   if (!w.scope.IsOwnPosition(w.buffer, w.store.indices(), d)) {
-    Refuse({"ST403", w.Name(), w.Element() + ", where " + Text(w.store.indices()[d]) + " is not the iterator of " +
-            Quoted(axis), "the iterator of " + Quoted(axis) + " itself, under its own parent",
+    Refuse({"ST403", w.Name(),
+            w.Element() + ", where " + Text(w.store.indices()[d]) + " is not the iterator of " + Quoted(axis),
+            "the iterator of " + Quoted(axis) + " itself, under its own parent",
             "most coordinates have no position; iterate over " + Quoted(axis), w.store.span()});
   }
 }
@@ -56,8 +57,8 @@ void CheckOneWriter(const Write& w) {  // law 9
   for (const SparseIterator& it : w.scope.All()) {
     if (it.is_reduction || determined.count(it.var.get())) continue;
     Refuse({"ST408", w.Name(), "different positions of spatial " + Quoted(it.axis) + " write the same " + w.Element(),
-            "subscripts that determine " + NameOf(it) + "",
-            "list " + Quoted(it.axis) + " as R and write a fold", w.store.span()});
+            "subscripts that determine " + NameOf(it) + "", "list " + Quoted(it.axis) + " as R and write a fold",
+            w.store.span()});
   }
 }
 
@@ -66,7 +67,8 @@ void CheckFold(const Write& w) {  // law 9
   std::string y = w.Element();
   Refuse({"ST409", w.Name(), y + " = " + Text(w.store.value()),
           y + " = " + y + " + v, " + y + " * v, T.max(" + y + ", v) or T.min(" + y + ", v), with v free of " +
-              std::string(w.buffer->buffer.name()), "", w.store.span()});
+              std::string(w.buffer->buffer.name()),
+          "", w.store.span()});
 }
 }  // namespace
 

@@ -57,8 +57,8 @@ void CheckCommute(const Pair& p, const SparseIterator& it) {
                 second->combiner,
             "one combiner for an element", "put the statements into iterations of their own", p.second.store.span()});
   }
-  bool in_one_body = p.first.path.size() == p.second.path.size() &&
-                     InnermostCommon(p.first, p.second) + 1 == p.first.path.size();
+  bool in_one_body =
+      p.first.path.size() == p.second.path.size() && InnermostCommon(p.first, p.second) + 1 == p.first.path.size();
   if (HasStart(p.second) || (HasStart(p.first) && !in_one_body)) {
     Refuse({"ST407", p.second.scope.innermost().name, both + ", and the init of one erases what the other has folded",
             "an init in an iteration before both", "", p.second.store.span()});

@@ -6,8 +6,8 @@
 
 namespace sparse_tir {
 struct Particulars {
-  const char* code;      // "ST408"
-  std::string where;     // the iteration, buffer or block at fault
+  const char* code;   // "ST408"
+  std::string where;  // the iteration, buffer or block at fault
   std::string found;
   std::string expected;  // may be empty, like the rest
   std::string hint;

@@ -75,7 +75,8 @@ void RefuseShared(const SBlock& block, const BufferStore& store, const std::vect
   Refuse({"ST423", "block `" + std::string(block.name_hint()) + "`",
           "iterations of " + loops + " may accumulate into one element of " + std::string(store.buffer().name()),
           "concurrent loops over elements that the block owns",
-          "keep these loops serial, or name an injective index array in the annotation sparse_tir.owned", block.span()});
+          "keep these loops serial, or name an injective index array in the annotation sparse_tir.owned",
+          block.span()});
 }
 
 bool IsScratch(const SBlock& block, const Var& buffer) {  // such as the scalars of a search
@@ -104,13 +105,12 @@ Stmt ExpandBlock(const SBlockRealize& realize, const Nest& around) {
   std::vector<For> shared = SharedLoops(realize, stores[0], around);
   if (!shared.empty()) RefuseShared(block, stores[0], shared);
   std::string op = combiner.value().cast<String>();
-  Stmt body = ffi::StructuralMutate(block.body(),
-                                    [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
-                                      if (IsScratch(block, s.buffer())) return Any(s);
-                                      Expr old = Load(s.buffer(), s.indices());
-                                      return Any(Store(s.buffer(), Combine(op, old, s.value()), s.indices()));
-                                    })
-                  .template cast<Stmt>();
+  Stmt body =
+      ffi::StructuralMutate(block.body(), [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+        if (IsScratch(block, s.buffer())) return Any(s);
+        Expr old = Load(s.buffer(), s.indices());
+        return Any(Store(s.buffer(), Combine(op, old, s.value()), s.indices()));
+      }).template cast<Stmt>();
   annotations.erase(names::kCombine);
   annotations.erase(names::kOwned);
   BlockChange change;

@@ -79,8 +79,8 @@ Expr Wrapping(const Expr& a, const Expr& b, const Binary& op, int wide_code = kD
   return CastTo(Opaque(op(CastTo(a, wide), CastTo(b, wide))), narrow);
 }
 
-// The outer choices are made on an opaque divisor: TVM evaluates both sides of a selection, but simplifies each under its
-// condition, which would take the inner guard away.
+// The outer choices are made on an opaque divisor: TVM evaluates both sides of a selection, but simplifies each under
+// its condition, which would take the inner guard away.
 Expr SafeQuotient(const Expr& x, const Expr& y, bool is_quotient, const Binary& op) {
   Expr zero = IntLit(0, x.ty()), hidden = Opaque(y);
   Expr quotient = op(x, NonTrapping(y));
@@ -170,7 +170,7 @@ Expr FloatQuotient(const Expr& a, const Expr& b) {
 // A call; of if_then_else one branch is evaluated.
 ffi::Expected<Any> LegalCall(const CallExpr& n, ffi::StructuralMutatorObj* mutator, Temporaries* temporaries) {
   auto op = n.op().as<Op>();
-  bool is_choice = op && op.value().name() == "tirx.if_then_else";
+  bool is_choice = op && op.value().name() == "prim.if_then_else";
   if (is_choice) temporaries->EnterChoice();
   ffi::Expected<Any> done = MutateDefault(n, mutator);
   if (is_choice) temporaries->LeaveChoice();
@@ -179,8 +179,12 @@ ffi::Expected<Any> LegalCall(const CallExpr& n, ffi::StructuralMutatorObj* mutat
 
 Expr LegalValue(const Expr& value, Temporaries* t) {
   using Mutator = ffi::StructuralMutatorObj*;
-  auto trunc_div = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncDiv"), p, q, nullptr); };
-  auto trunc_mod = [](const Expr& p, const Expr& q) { return Call<Expr>(ST_GLOBAL("prim._OpTruncMod"), p, q, nullptr); };
+  auto trunc_div = [](const Expr& p, const Expr& q) {
+    return Call<Expr>(ST_GLOBAL("prim._OpTruncDiv"), p, q, nullptr);
+  };
+  auto trunc_mod = [](const Expr& p, const Expr& q) {
+    return Call<Expr>(ST_GLOBAL("prim._OpTruncMod"), p, q, nullptr);
+  };
   auto equal = [](const Expr& p, const Expr& q) { return Equal(Opaque(p), q); };
   auto unequal = [](const Expr& p, const Expr& q) { return NotEqual(Opaque(p), q) || Unordered(p, q); };
   auto greater = [](const Expr& p, const Expr& q) { return Less(q, p); };
@@ -194,8 +198,9 @@ Expr LegalValue(const Expr& value, Temporaries* t) {
   return ffi::StructuralMutate(
              value, [](const TensorLoad& n, Mutator) -> ffi::Expected<Any> { return Any(n); },
              [t](const CallExpr& n, Mutator m) { return LegalCall(n, m, t); },  //
-             On<Add>(LegalSum), On<Sub>(LegalDifference), On<Mul>(LegalProduct),
-             On<Div>([=](const Div& n) { return IsFloat(n) ? FloatQuotient(n.a(), n.b()) : divide(n, true, trunc_div); }),
+             On<Add>(LegalSum), On<Sub>(LegalDifference), On<Mul>(LegalProduct), On<Div>([=](const Div& n) {
+               return IsFloat(n) ? FloatQuotient(n.a(), n.b()) : divide(n, true, trunc_div);
+             }),
              On<Mod>([=](const Mod& n) { return divide(n, false, trunc_mod); }),
              On<FloorDiv>([=](const FloorDiv& n) { return divide(n, true, FloorDivide); }),
              On<FloorMod>([=](const FloorMod& n) { return divide(n, false, FloorModulo); }),
@@ -218,14 +223,13 @@ PrimFunc LegalizeArithmetic(const PrimFunc& f) {
     if (!block.annotations().count(names::kSearch)) continue;
     for (const Var& scalar : block.alloc_buffers()) positions.insert(scalar.get());
   }
-  Stmt body = ffi::StructuralMutate(f.body(),
-                                    [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
-                                      if (positions.count(s.buffer().get())) return Any(s);
-                                      Temporaries temporaries;
-                                      Expr value = LegalValue(s.value(), &temporaries);
-                                      return Any(temporaries.Before(Store(s.buffer(), value, s.indices())));
-                                    })
-                  .template cast<Stmt>();
+  Stmt body =
+      ffi::StructuralMutate(f.body(), [&](const BufferStore& s, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+        if (positions.count(s.buffer().get())) return Any(s);
+        Temporaries temporaries;
+        Expr value = LegalValue(s.value(), &temporaries);
+        return Any(temporaries.Before(Store(s.buffer(), value, s.indices())));
+      }).template cast<Stmt>();
   return WithBody(f, body);
 }
 }  // namespace

@@ -49,7 +49,8 @@ size_t ScopeDepth(const Nest& nest, const Var& buffer) {
 
 PrimFunc RewriteNests(const PrimFunc& func, const OnRealize& on_realize, const OnLoop& on_loop) {
   Nest stack;
-  auto descend = [&stack](const auto& node, ffi::StructuralMutatorObj* mutator, const auto& hook) -> ffi::Expected<Any> {
+  auto descend = [&stack](const auto& node, ffi::StructuralMutatorObj* mutator,
+                          const auto& hook) -> ffi::Expected<Any> {
     using Node = std::decay_t<decltype(node)>;
     stack.push_back(node);
     ffi::Expected<Any> result = MutateDefault(node, mutator);
@@ -58,8 +59,7 @@ PrimFunc RewriteNests(const PrimFunc& func, const OnRealize& on_realize, const O
     return Any(hook(std::move(result).value().template cast<Node>(), stack));
   };
   Stmt body = ffi::StructuralMutate(
-                  func.body(),
-                  [&](const For& n, ffi::StructuralMutatorObj* m) { return descend(n, m, on_loop); },
+                  func.body(), [&](const For& n, ffi::StructuralMutatorObj* m) { return descend(n, m, on_loop); },
                   [&](const SBlockRealize& n, ffi::StructuralMutatorObj* m) { return descend(n, m, on_realize); })
                   .template cast<Stmt>();
   return WithBody(func, body);

@@ -7,8 +7,8 @@
 // and once per outer step of nested reductions. Its place is above the outermost loop that carries a reduction iterator
 // of the block or of an enclosing one, no further out than the block that allocates the buffer. Loops below that carry
 // spatial iterators only are copied, so that lanes and threads stay on their elements. A loop that carries both kinds
-// (`fuse(j, k)`) must not be copied, its extent is the data's: the iterator's domain is enumerated or, where other loops
-// fix a part of its value (`ko * 16 + f % 16`), each bounded term of the rest.
+// (`fuse(j, k)`) must not be copied, its extent is the data's: the iterator's domain is enumerated or, where other
+// loops fix a part of its value (`ko * 16 + f % 16`), each bounded term of the rest.
 #include <map>
 
 #include "../ir/diagnostics.h"
@@ -112,7 +112,8 @@ class InitBuilder {
     ConstIntBound bound = analyzer_.BoundOf(atom);
     int64_t high = bound.max_value();
     if (bound.min_value() != 0 || high > kLongestTerm) {
-      RefuseInit(block_, Text(atom) + ", a part of `" + std::string(it.iter_var.var().name()) + "`, without a constant bound");
+      RefuseInit(block_,
+                 Text(atom) + ", a part of `" + std::string(it.iter_var.var().name()) + "`, without a constant bound");
     }
     return Loop(it.iter_var.var(), IntLit(high + 1, it.iter_var.var().ty()), kSerial, std::nullopt, {});
   }
@@ -124,8 +125,8 @@ class InitBuilder {
       if (Mentions(loop.min(), old_vars_)) {
         RefuseInit(block_, "loop `" + std::string(loop.loop_var().name()) + "` starts where loops below the init say");
       }
-      fresh_[var] = loop.min() +
-                    Loop(loop.loop_var(), loop.extent(), loop.kind(), loop.thread_binding(), loop.annotations());
+      fresh_[var] =
+          loop.min() + Loop(loop.loop_var(), loop.extent(), loop.kind(), loop.thread_binding(), loop.annotations());
     }
     return Substitute(e, fresh_);
   }
@@ -140,8 +141,8 @@ class InitBuilder {
     return fresh;
   }
 
-  // A predicate goes along unless a reduction loop is in it; also one that is decided above the init, in which no copied
-  // loop is.
+  // A predicate goes along unless a reduction loop is in it; also one that is decided above the init, in which no
+  // copied loop is.
   void CopyPredicates(const VarMap& values) {
     VarSet copied;
     for (const auto& [var, value] : fresh_) copied.insert(var);

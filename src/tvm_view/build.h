@@ -14,9 +14,7 @@ inline Expr IntLit(int64_t v, const Type& ty) {
   return Call<Expr>(ST_GLOBAL("ir.IntImm"), ty.as<PrimType>().value().dtype(), v, nullptr);
 }
 inline Expr Int64(int64_t v) { return IntLit(v, Int(64)); }
-inline Expr CastTo(const Expr& e, DLDataType t) {
-  return Call<Expr>(ST_GLOBAL("prim._cast"), t, e, nullptr);
-}
+inline Expr CastTo(const Expr& e, DLDataType t) { return Call<Expr>(ST_GLOBAL("prim._cast"), t, e, nullptr); }
 
 #define ST_OPERATOR(symbol, name) \
   inline Expr operator symbol(const Expr& a, const Expr& b) { return Call<Expr>(ST_GLOBAL(name), a, b, nullptr); }
@@ -110,9 +108,9 @@ struct BlockChange {
   std::optional<Map<String, Any>> annotations;
 };
 inline SBlock CopyBlock(const SBlock& b, const BlockChange& c) {
-  return Call<SBlock>(ST_GLOBAL("s_tir.SBlock"), b.iter_vars(), c.reads.value_or(b.reads()), b.writes(),
-                      b.name_hint(), c.body.value_or(b.body()), c.init.value_or(b.init()), b.alloc_buffers(),
-                      b.match_buffers(), c.annotations.value_or(b.annotations()), nullptr);
+  return Call<SBlock>(ST_GLOBAL("s_tir.SBlock"), b.iter_vars(), c.reads.value_or(b.reads()), b.writes(), b.name_hint(),
+                      c.body.value_or(b.body()), c.init.value_or(b.init()), b.alloc_buffers(), b.match_buffers(),
+                      c.annotations.value_or(b.annotations()), nullptr);
 }
 
 // A buffer. `alignment` in bytes: what compiled code may assume of its address; 0 is TVM's default.

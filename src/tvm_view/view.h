@@ -25,13 +25,13 @@ using ffi::Any, ffi::Array, ffi::Map, ffi::ObjectRef, ffi::Optional, ffi::String
   explicit Name(ffi::ObjectPtr<Obj> n) : Base(std::move(n)) {}
 
 // An opaque node tag, looked up and never registered here, plus a reference class with accessors.
-#define ST_VIEW(Name, Base, Key, Depth, ...)         \
-  struct Name##Obj : public Base::ContainerType {    \
-    TVM_FFI_DECLARE_OBJECT_INFO_LOOKUP(Key, Depth)   \
-  };                                                 \
-  struct Name : public Base {                        \
-    ST_REF_METHODS(Name, Base, Name##Obj)            \
-    __VA_ARGS__                                      \
+#define ST_VIEW(Name, Base, Key, Depth, ...)       \
+  struct Name##Obj : public Base::ContainerType {  \
+    TVM_FFI_DECLARE_OBJECT_INFO_LOOKUP(Key, Depth) \
+  };                                               \
+  struct Name : public Base {                      \
+    ST_REF_METHODS(Name, Base, Name##Obj)          \
+    __VA_ARGS__                                    \
   };
 
 // A reflected field declared by the node type `key`; the getter is looked up once per process.

@@ -8,7 +8,7 @@
 #include "build.h"
 
 namespace sparse_tir {
-using Identity = const ffi::Object*;                // a variable, by identity
+using Identity = const ffi::Object*;  // a variable, by identity
 using VarSet = std::unordered_set<Identity>;
 using VarMap = std::unordered_map<Identity, tir::Expr>;
 
@@ -48,10 +48,12 @@ bool Mentions(const Node& root, const VarSet& vars) {
 template <typename Node>
 Node Substitute(const Node& root, const VarMap& values) {
   if (values.empty()) return root;
-  return ffi::StructuralMutate(root, [&](const tir::Var& v, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
-           auto it = values.find(v.get());
-           return it == values.end() ? Any(ffi::Unchanged()) : Any(it->second);
-         }).template cast<Node>();
+  return ffi::StructuralMutate(root,
+                               [&](const tir::Var& v, ffi::StructuralMutatorObj*) -> ffi::Expected<Any> {
+                                 auto it = values.find(v.get());
+                                 return it == values.end() ? Any(ffi::Unchanged()) : Any(it->second);
+                               })
+      .template cast<Node>();
 }
 
 inline bool SameExpr(const ObjectRef& a, const ObjectRef& b) { return a.same_as(b) || ffi::StructuralEqual()(a, b); }

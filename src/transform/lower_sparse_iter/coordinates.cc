@@ -164,8 +164,9 @@ Coordinates::Located Coordinates::LocateStored(const Scope& scope, const SparseB
     return {coordinate, begin + coordinate, Both(inside, stored)};
   }
   if (searches_ == nullptr) {
-    Refuse({"ST421", scope.innermost().name, Text(buffer->buffer, indices) + " searches " + Quoted(axis) +
-            " in a start value", "start values without searches", "compute it in an iteration of its own before this one",
+    Refuse({"ST421", scope.innermost().name,
+            Text(buffer->buffer, indices) + " searches " + Quoted(axis) + " in a start value",
+            "start values without searches", "compute it in an iteration of its own before this one",
             buffer->buffer.span()});
   }
   Expr position = searches_->Find({axis, storage_->Of(array.value()), begin, end}, coordinate);

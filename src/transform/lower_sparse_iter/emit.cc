@@ -20,8 +20,8 @@ class LevelEmitter {
     bool innermost = end == iteration_.iterators.size();
     Payload payload = innermost ? payload_(here, header.guard) : Payload{std::nullopt, Level(end, here), {}, {}};
     if (!innermost && header.guard) payload.body = MakeIf(*header.guard, payload.body);
-    Stmt stmt = MakePayloadBlock(innermost ? iteration_.name : LevelName(begin, end), header.iter_vars, header.values,
-                                 payload);
+    Stmt stmt =
+        MakePayloadBlock(innermost ? iteration_.name : LevelName(begin, end), header.iter_vars, header.values, payload);
     for (size_t k = header.loops.size(); k-- > 0;) stmt = MakeFor(header.loops[k], header.extents[k], stmt);
     return stmt;
   }

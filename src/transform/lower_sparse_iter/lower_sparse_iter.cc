@@ -125,10 +125,9 @@ class IterationLowering {
     if (plan.fold) RefuseNarrowFold(scope, store);
     std::vector<Stmt> nests;
     if (plan.needs_cover) nests.push_back(EmitCover(around, enclosing, CoverIteration(scope, plan), plan));
-    nests.push_back(EmitLevels(scope.innermost(), around, plan.form == Form::kReduce,
-                               [&](const Coordinates& at, const std::optional<Expr>& guard) {
-                                 return MakeLeaf(at, scope, plan, guard);
-                               }));
+    nests.push_back(EmitLevels(
+        scope.innermost(), around, plan.form == Form::kReduce,
+        [&](const Coordinates& at, const std::optional<Expr>& guard) { return MakeLeaf(at, scope, plan, guard); }));
     return nests;
   }
 

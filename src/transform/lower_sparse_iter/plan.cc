@@ -14,7 +14,8 @@ std::optional<BufferStore> StartOf(const SparseIteration& iteration, const Buffe
   return std::nullopt;
 }
 
-bool IsWrittenByOwnPosition(const Scope& scope, const SparseBuffer& buffer, const BufferStore& store, const Axis& axis) {
+bool IsWrittenByOwnPosition(const Scope& scope, const SparseBuffer& buffer, const BufferStore& store,
+                            const Axis& axis) {
   for (size_t d = 0; d < store.indices().size(); ++d) {
     bool carries = buffer->axes[d].same_as(axis);  // the axis itself, or a parent of a stored axis of the buffer
     bool stored = IsStored(axis);
@@ -84,8 +85,8 @@ Plan MakePlan(const Scope& scope, const BufferStore& store) {
 SparseIteration CoverIteration(const Scope& scope, const Plan& plan) {
   const SparseIteration& iteration = scope.innermost();
   SparseBuffer buffer = scope.BufferOf(plan.store.buffer()).value();
-  SparseIteration cover{std::string(iteration.name) + "_init", {}, iteration.buffers, std::nullopt,
-                        plan.start.value(), iteration.span};
+  SparseIteration cover{
+      std::string(iteration.name) + "_init", {}, iteration.buffers, std::nullopt, plan.start.value(), iteration.span};
   for (const SparseIterator& it : iteration.iterators) {
     if (!Mentions(plan.store.indices(), {it.var.get()})) continue;
     Axis axis = it.axis;

@@ -15,9 +15,9 @@ enum class Form {
 struct Plan {
   Form form;
   tir::BufferStore store;
-  std::optional<Fold> fold;            // of kReduce and kCombine
+  std::optional<Fold> fold;               // of kReduce and kCombine
   std::optional<tir::BufferStore> start;  // the init of the element
-  bool needs_cover;                    // the loops do not start the whole output domain
+  bool needs_cover;                       // the loops do not start the whole output domain
 };
 
 // \pre `scope` passed the verifier and its innermost iteration has `store` as a statement.
