@@ -81,7 +81,7 @@ def test_a_package_without_its_library_says_where_it_looked(
 @pytest.mark.parametrize(
     ("target", "mention"),
     [
-        ("cuda", "'cuda'"),
+        ("rocm", "'rocm'"),
         ("c", "'c'"),
         ("no_such_target", "no_such_target"),
         (5, "5"),

@@ -7,7 +7,9 @@ import weakref
 from typing import Any
 
 import numpy as np
+import tvm
 from numpy.typing import NDArray
+from tvm.s_tir import Schedule
 from tvm.script import tirx as T
 from tvm.target import Target
 from tvm.tirx import PrimFunc
@@ -16,9 +18,10 @@ from .. import errors
 from .. import script as S
 from ..runtime import Kernel, compile, resolve_target
 from ..runtime.operands import as_input, as_output, kernel_view
-from ..runtime.signature import main_function, signature_of
-from ..runtime.target import private_cache_bytes
+from ..runtime.signature import Signature, main_function, signature_of
+from ..runtime.target import TARGET_KINDS, is_cuda, private_cache_bytes
 from ..transform import lower
+from . import spmm_cuda
 from .csr import CsrArguments, check_static, csr_arguments, like_operand, sparse_operand, value_dtype
 from .kernels import KERNELS
 from .spmm_schedule import default_decisions, scheduled_loops, vector_bytes_of
@@ -92,16 +95,28 @@ def kernel(
 
 def _cached(feat_size: int, dtype: str, idtype: str, target: Target | str | None = None) -> Kernel:
     # The text of a target takes longer than the rest of a call: this machine's is not asked for it.
-    key = ("spmm", feat_size, dtype, idtype, None if target is None else str(resolve_target(target)))
-    return KERNELS.get(key, lambda: _build(feat_size, dtype, idtype, resolve_target(target)))
+    resolved = None if target is None else resolve_target(target, TARGET_KINDS)
+    key = ("spmm", feat_size, dtype, idtype, None if resolved is None else str(resolved))
+    return KERNELS.get(key, lambda: _build(feat_size, dtype, idtype, resolved or resolve_target()))
+
+
+def loops(
+    feat_size: int, dtype: str = "float32", idtype: str = "int32", target: Target | str | None = None
+) -> tvm.IRModule:
+    """The program under the default schedule of a target, lowered to loops: what `kernel` compiles."""
+    resolved = resolve_target(target, TARGET_KINDS)
+    module = lower(program(feat_size, dtype, idtype), "position")
+    if is_cuda(resolved):
+        sch = Schedule(module, debug_mask="all")
+        spmm_cuda.schedule(sch, spmm_cuda.default_decisions(feat_size, dtype))
+        return lower(sch.mod, "loop")
+    decisions = default_decisions(feat_size, dtype, vector_bytes_of(resolved))
+    return scheduled_loops(module, decisions, private_cache_bytes())
 
 
 def _build(feat_size: int, dtype: str, idtype: str, target: Target) -> Kernel:
-    func = program(feat_size, dtype, idtype)
-    module = lower(func, "position")
-    decisions = default_decisions(feat_size, dtype, vector_bytes_of(target))
-    loops = scheduled_loops(module, decisions, private_cache_bytes())
-    return compile(loops, target, signature=signature_of(func, main_function(module)))
+    module = loops(feat_size, dtype, idtype, target)
+    return compile(module, target, signature=signature(feat_size, dtype, idtype))
 
 
 def spmm(A: Any, X: Any, out: Any = None, *, kernel: Kernel | None = None) -> Any:
@@ -190,7 +205,7 @@ def _fitting(given: Kernel, feat_size: int, arguments: CsrArguments) -> Kernel:
         )
     call = (feat_size, arguments.dtype, arguments.idtype)
     if _FITTING.get(given) != call:
-        wanted = _signature(*call).parameters
+        wanted = signature(*call).parameters
         if given.signature.parameters != wanted:
             found, expected = _describe(given.signature.parameters), f"one for {_describe(wanted)}"
             hint = "tune it for this call"
@@ -200,7 +215,8 @@ def _fitting(given: Kernel, feat_size: int, arguments: CsrArguments) -> Kernel:
 
 
 @functools.cache
-def _signature(feat_size: int, dtype: str, idtype: str) -> Any:
+def signature(feat_size: int, dtype: str = "float32", idtype: str = "int32") -> Signature:
+    """What calls of kernels of `program` check; scheduled modules have lost it."""
     func = program(feat_size, dtype, idtype)
     return signature_of(func, main_function(lower(func, "position")))
 

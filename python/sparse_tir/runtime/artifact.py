@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import tvm
 
 from .. import errors
 from .._base import WHEELS
+from .cuda_kernel import CudaKernel
 from .kernel import Kernel
 from .signature import Signature
 from .target import host_cpu
@@ -26,12 +28,19 @@ def metadata_path(path: Path) -> Path:
 
 def save_kernel(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
     """Write a kernel; see `Kernel.save`."""
+    return write_artifact(path, kernel.metadata, lambda file: kernel.library.export_library(str(file)))
+
+
+def write_artifact(
+    path: str | os.PathLike[str], metadata: Mapping[str, Any], write: Callable[[Path], Any]
+) -> Path:
+    """A library, which ``write`` makes, and its metadata beside it (ST159, ST516)."""
     path = _file(path, "Kernel.save(path)", "ST516")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        kernel.library.export_library(str(path))
-        metadata = {**kernel.metadata, "sha256": _digest(path)}
-        text = json.dumps(metadata, indent=1) + "\n"
+        write(path)
+        described = {**metadata, "sha256": _digest(path)}
+        text = json.dumps(described, indent=1) + "\n"
         metadata_path(path).write_text(text, encoding="utf-8")
     except (OSError, RuntimeError, TypeError, ValueError) as reason:  # the last two: metadata that is no JSON
         found = f"{type(reason).__name__}: {reason}"
@@ -85,8 +94,10 @@ def load(path: str | os.PathLike[str]) -> Kernel:
         raise errors.error(
             "ST505", where, "a library that its metadata does not describe", "the pair that save wrote"
         )
-    library = tvm.runtime.load_module(str(path))
     signature = Signature.from_json(metadata["signature"])
+    if metadata["target"]["kind"] == "cuda":
+        return CudaKernel(metadata["name"], signature, path.read_bytes(), metadata)
+    library = tvm.runtime.load_module(str(path))
     return Kernel(metadata["name"], signature, library["main"], library, metadata)
 
 

@@ -10,9 +10,10 @@ from tvm.tirx import PrimFunc
 from .. import errors
 from ..transform import lower
 from .artifact import make_metadata
+from .cuda_kernel import compile_cuda
 from .kernel import Kernel
 from .signature import Signature, main_function, signature_of
-from .target import mcpu_of, resolve_target
+from .target import TARGET_KINDS, is_cuda, mcpu_of, resolve_target
 
 
 def compile(
@@ -29,7 +30,8 @@ def compile(
     program : PrimFunc or IRModule
         One function: with sparse iterations, or lowered to positions and scheduled, or loops.
     target : None, str or Target
-        None means this machine's CPU.
+        None means this machine's CPU. ``"cuda"`` means a GPU of compute capability 9.0: loops must be bound to it by
+        a schedule, and nvcc must be there, but no GPU.
     signature : Signature, optional
         What a call checks; by default read off the program. A scheduled module has lost its axes: pass the signature
         of the program that it was made from to keep the checks of its structure arrays.
@@ -39,13 +41,15 @@ def compile(
     Returns
     -------
     Kernel
+        A `CudaKernel` for a GPU.
 
     Raises
     ------
     LegalityError
         The program breaks a law, or its schedule cannot be lowered soundly.
     BuildError
-        ST503 unknown target, ST507 no function, or a module of several.
+        ST503 unknown target, ST507 no function, or a module of several; for a GPU ST508 without nvcc, ST509 if nvcc
+        fails, ST515 if no loop is bound.
     DataError
         ST159 a signature or metadata of another type.
 
@@ -59,7 +63,7 @@ def compile(
     >>> float(Y.sum())
     12.0
     """
-    resolved = resolve_target(target)
+    resolved = resolve_target(target, TARGET_KINDS)
     if not isinstance(program, PrimFunc | tvm.IRModule):
         expected = "a function or a module of one"
         raise errors.error("ST507", "st.compile(program)", f"a {type(program).__name__}", expected)
@@ -76,7 +80,10 @@ def compile(
     loops = main_function(lower(module, "loop"))
     signature = signature_of(func, loops) if signature is None else signature
     # the entry point of every library has one name, whatever the program is called
-    built = tvm.compile(tvm.IRModule({"main": loops.with_attr("global_symbol", "main")}), target=resolved)
+    named = tvm.IRModule({"main": loops.with_attr("global_symbol", "main")})
     described = {"kind": str(resolved.kind.name), "mcpu": mcpu_of(resolved), "text": str(resolved)}
     metadata = make_metadata(name, signature, described, extra or {})
+    if is_cuda(resolved):
+        return compile_cuda(name, named, signature, resolved, metadata)
+    built = tvm.compile(named, target=resolved)
     return Kernel(name, signature, built["main"], built, metadata)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import functools
 import os
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import tvm
 from tvm.target import Target
 
 from .. import errors
+
+#: What ``"cuda"`` alone means.
+DEFAULT_ARCH = "sm_90"
+_ARCH = re.compile(r"sm_\d{2,3}[a-z]?")
+#: Kinds of targets that `compile` builds for.
+TARGET_KINDS = ("llvm", "cuda")
 
 
 @functools.cache
@@ -39,13 +47,16 @@ def host_target() -> Target:
     return Target({"kind": "llvm", "mcpu": host_cpu(), "num-cores": available_cores()})
 
 
-def resolve_target(target: Any = None) -> Target:
+def resolve_target(target: Any = None, kinds: Sequence[str] = ("llvm",)) -> Target:
     """The target that a call means.
 
     Parameters
     ----------
     target : None, str, dict or Target
-        None and ``"llvm"`` mean this machine's CPU. A `tvm.target.Target`, or what one is made from, is taken as it is.
+        None and ``"llvm"`` mean this machine's CPU; ``"cuda"`` a GPU of compute capability 9.0. A
+        `tvm.target.Target`, or what one is made from, is taken as it is.
+    kinds
+        What the call supports.
 
     Raises
     ------
@@ -54,15 +65,41 @@ def resolve_target(target: Any = None) -> Target:
     """
     if target is None or (isinstance(target, str) and target in ("llvm", "cpu")):
         return host_target()
+    if isinstance(target, str) and target == "cuda" and "cuda" in kinds:
+        return cuda_target()
     try:
         made = target if isinstance(target, Target) else Target(target)
     except (ValueError, TypeError, RuntimeError) as reason:
-        raise errors.error("ST503", "target", f"{target!r} ({_last_line(reason)})", "llvm") from reason
-    if str(made.kind.name) != "llvm":
         raise errors.error(
-            "ST503", "target", f"kind {made.kind.name!r}", "llvm", "other kinds are not available yet"
+            "ST503", "target", f"{target!r} ({_last_line(reason)})", " or ".join(kinds)
+        ) from reason
+    if str(made.kind.name) not in kinds:
+        raise errors.error(
+            "ST503",
+            "target",
+            f"kind {made.kind.name!r}",
+            " or ".join(kinds),
+            "other kinds are not available yet",
         )
-    return made
+    return _completed(made) if is_cuda(made) else made
+
+
+def _completed(target: Target) -> Target:
+    """A target for a GPU, with a host (ST503 for an architecture that cannot be)."""
+    arch = str(target.attrs.get("arch", ""))
+    if _ARCH.fullmatch(arch) is None:
+        raise errors.error("ST503", "target", f"arch {arch!r}", "an architecture such as 'sm_90'")
+    return target if target.host is not None else target.with_host(Target("llvm"))
+
+
+def cuda_target(arch: str = DEFAULT_ARCH) -> Target:
+    """A GPU of an architecture such as ``"sm_80"``; the host part of its kernels runs on any CPU."""
+    return Target({"kind": "cuda", "arch": arch}, host="llvm")
+
+
+def is_cuda(target: Target) -> bool:
+    """Whether kernels of the target run on a GPU of NVIDIA."""
+    return str(target.kind.name) == "cuda"
 
 
 def mcpu_of(target: Target) -> str:
