@@ -40,19 +40,18 @@ class CsrArguments:
         The quick test for the usual case; where it fails, `as_input` and `as_output` find out why. Arrays with a
         dimension of 0 or 1 may have any strides there, which compiled code does not take.
         """
-        dtype, m, n = self.data.dtype, self.m, self.n
+        data, rows, columns = self.data, X.shape, out.shape
+        dtype = data.dtype
         return (
-            X.ndim == 2
-            and X.shape[0] == n > 1
-            and X.shape[1] > 1
-            and out.shape == (m, X.shape[1])
-            and m > 1
-            and X.dtype == dtype
-            and out.dtype == dtype
+            len(rows) == len(columns) == 2
+            and rows[0] == self.n > 1
+            and columns[0] == self.m > 1
+            and rows[1] == columns[1] > 1
+            and X.dtype == dtype == out.dtype
             and X.flags.carray
             and out.flags.carray
             and not may_share_memory(out, X)
-            and not may_share_memory(out, self.data)
+            and not may_share_memory(out, data)
             and not may_share_memory(out, self.indptr)
             and not may_share_memory(out, self.indices)
         )

@@ -24,8 +24,8 @@ from ..transform.versions import choose_version
 #: 1024 bytes no longer go on the stack.
 VECTOR_BYTES, _VECTORS = 64, 8
 _NARROWEST_BYTES = 32
-#: Rows of sums up to this many vectors are short work: the branch at the end of a row shows.
-_NARROW_VECTORS = 2
+#: Entries ahead; 8 to 32 are alike (docs/performance/spmm.md).
+_AHEAD = 16
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Decisions:
 
     tile: tuple[int, ...]
     rows: int = 64
-    prefetch: int = 16
+    prefetch: int = _AHEAD
     lines: int = 2
     unroll: int = 1
     streaming: int = 0
@@ -69,7 +69,9 @@ def default_decisions(feat_size: int, dtype: str = "float32", vector_bytes: int 
         vectors = _largest_divisor(feat_size // lanes, most // lanes)
         passes = feat_size // (lanes * vectors)
         if passes == 1 or lanes * vectors >= most // 4:
-            return Decisions((passes, vectors, lanes), streaming=1)
+            # rows of one line are in flight early enough without help
+            prefetch = _AHEAD if feat_size > lanes else 0
+            return Decisions((passes, vectors, lanes), prefetch=prefetch, streaming=1)
     elements = _largest_divisor(feat_size, most * 5 // 4)
     if elements < most // 4:  # many passes over the entries cost more than sums in memory
         elements = feat_size
@@ -78,8 +80,7 @@ def default_decisions(feat_size: int, dtype: str = "float32", vector_bytes: int 
 
 def resident_decisions(decisions: Decisions) -> Decisions:
     """The decisions for operands that stay in a core's own cache: nothing to fetch, nothing to keep out."""
-    is_narrow = len(decisions.tile) == 3 and decisions.tile[1] <= _NARROW_VECTORS
-    return replace(decisions, prefetch=0, streaming=0, unroll=2 if is_narrow else 1)
+    return replace(decisions, prefetch=0, streaming=0)
 
 
 def vector_lanes(dtype: str, vector_bytes: int = VECTOR_BYTES) -> list[int]:

@@ -6,6 +6,7 @@ import functools
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import tvm
@@ -34,11 +35,14 @@ def available_cores() -> int:
 @functools.cache
 def private_cache_bytes() -> int:
     """The largest cache that a core has for itself, its second level; 1 MiB where the system does not say."""
-    try:
-        found = os.sysconf("SC_LEVEL2_CACHE_SIZE")
-    except (ValueError, OSError):
-        found = 0
-    return found if found > 0 else 1 << 20
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            level, size = ((folder / name).read_text().strip() for name in ("level", "size"))
+        except OSError:  # another system than Linux, or one that hides it
+            continue
+        if level == "2" and size.endswith("K") and size[:-1].isdecimal():
+            return int(size[:-1]) << 10
+    return 1 << 20
 
 
 @functools.cache

@@ -15,10 +15,11 @@ import numpy as np
 from tvm import tirx
 from tvm.ir import Call, StringImm, TensorLoad
 from tvm.s_tir import SBlockRealize
-from tvm.tirx import AttrStmt, BufferLoad, BufferStore, Evaluate, For, PrimFunc, SeqStmt, Stmt
+from tvm.tirx import BufferLoad, BufferStore, For, PrimFunc, SeqStmt, Stmt
 from tvm_ffi import structural_map, structural_walk
 
 from .. import errors
+from .llvm_functions import call, define, with_functions
 from .substitution import substitution
 
 #: Annotation of a vectorised loop that only copies: its vector is stored past the cache. 0 means not at all.
@@ -59,7 +60,7 @@ def stream_stores(func: PrimFunc) -> PrimFunc:
     body = structural_map(func.body, (For, lambda loop: _without_streaming(loop, vectors)))
     if not vectors:
         return func.with_body(body) if not body.same_as(func.body) else func
-    return func.with_body(AttrStmt(0, "pragma_import_llvm", StringImm(_library(vectors)), _with_fences(body)))
+    return func.with_body(with_functions(_with_fences(body), _library(vectors)))
 
 
 def _without_streaming(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
@@ -84,7 +85,7 @@ def _streamed(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
     load = store.value
     *outer, last = [first(bound(index)) for index in load.indices]
     vector = BufferLoad(load.source, [*outer, tirx.Ramp(last, tirx.const(1, str(last.ty.dtype)), lanes)])
-    return Evaluate(tirx.call_extern("void", _name(dtype, lanes), tirx.address_of(target), vector))
+    return call(_name(dtype, lanes), tirx.address_of(target), vector)
 
 
 def _copy_of(loop: For) -> tuple[BufferStore, Any]:
@@ -108,7 +109,7 @@ def _copy_of(loop: For) -> tuple[BufferStore, Any]:
 
 def _with_fences(body: Stmt) -> Stmt:
     """A fence at the end of what each thread runs: the launch, else the parallel loop, else the function."""
-    fence = Evaluate(tirx.call_extern("void", _FENCE))
+    fence = call(_FENCE)
     places: list[For] = []
     structural_walk(body, (For, places.append))
     threads = [loop for loop in places if _is_parallel(loop) and _streams(loop)]
@@ -142,7 +143,9 @@ def _is_inside(inner: For, outer: For) -> bool:
 def _streams(loop: For) -> bool:
     calls: list[Call] = []
     structural_walk(loop.body, (Call, calls.append))
-    return any(isinstance(a, StringImm) and a.value.startswith(_PREFIX) for call in calls for a in call.args)
+    return any(
+        isinstance(a, StringImm) and a.value.startswith(_PREFIX) for found in calls for a in found.args
+    )
 
 
 def _name(dtype: str, lanes: int) -> str:
@@ -154,20 +157,20 @@ def _library(vectors: Iterable[tuple[str, int]]) -> str:
     is_x86 = platform.machine().lower() in ("x86_64", "amd64")
     # What orders streaming stores on x86 is no instruction of any LLVM fence but the costliest.
     fence = "call void @llvm.x86.sse.sfence()" if is_x86 else "fence release"
-    parts = [
-        "declare void @llvm.x86.sse.sfence()\n" if is_x86 else "",
-        f"define void @{_FENCE}() alwaysinline nounwind {{\n  {fence}\n  ret void\n}}\n",
-        *(_store_function(dtype, lanes) for dtype, lanes in sorted(vectors)),
-        "!0 = !{i32 1}\n",
-    ]
-    return "".join(parts)
+    return "".join(
+        [
+            "declare void @llvm.x86.sse.sfence()\n" if is_x86 else "",
+            define(_FENCE, "", f"  {fence}\n"),
+            *(_store_function(dtype, lanes) for dtype, lanes in sorted(vectors)),
+            "!0 = !{i32 1}\n",
+        ]
+    )
 
 
 def _store_function(dtype: str, lanes: int) -> str:
     size = np.dtype(dtype).itemsize
     vector = f"<{lanes} x {_LLVM_TYPES[dtype]}>"
-    return f"""define void @{_name(dtype, lanes)}(ptr %to, {vector} %values) alwaysinline nounwind {{
-  %address = ptrtoint ptr %to to i64
+    body = f"""  %address = ptrtoint ptr %to to i64
   %low = and i64 %address, {lanes * size - 1}
   %aligned = icmp eq i64 %low, 0
   br i1 %aligned, label %past, label %through
@@ -176,6 +179,5 @@ past:
   ret void
 through:
   store {vector} %values, ptr %to, align {size}
-  ret void
-}}
 """
+    return define(_name(dtype, lanes), f"ptr %to, {vector} %values", body)
