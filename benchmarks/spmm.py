@@ -122,36 +122,37 @@ def main(
                 cell, found, absent = measure(name, feat, counts[0], rounds, place, trials)
                 print(json.dumps({"cell": asdict(cell), "versions": found, "absent": absent}), flush=True)
         return
+    settings = ["--rounds", str(rounds), "--trials", str(trials), "--work-dir", str(work_dir)]
+    settings += ["--tuned" if tuned else "--no-tuned"]
+    settings += [word for name in names for word in ("--graph", name)]
+    settings += [word for feat in features for word in ("--feat", str(feat))]
     console = Console(width=None if Console().is_terminal else 200)
+    cells, about = collect(settings, counts, console)
+    print_tables(cells, console)
+    for reason in about["absent"]:
+        console.print(f"not measured: {reason}")
+    if json_path is not None:
+        write_json(cells, {**about, "rounds": rounds}, json_path)
+    if svg_path is not None:
+        write_svg(
+            cells, f"SpMM, float32: how many times as long the best peer takes ({about['cpu']})", svg_path
+        )
+
+
+def collect(
+    settings: Sequence[str], counts: Sequence[int], console: Console
+) -> tuple[list[Cell], dict[str, Any]]:
+    """All cells, one process for each number of threads; what they were measured on."""
     cells, found, absent = [], dict[str, str](), set[str]()
     for threads in counts:
-        arguments = ["--in-this-process", "--threads", str(threads), "--rounds", str(rounds)]
-        arguments += [
-            "--trials",
-            str(trials),
-            "--work-dir",
-            str(work_dir),
-            "--tuned" if tuned else "--no-tuned",
-        ]
-        arguments += [word for name in names for word in ("--graph", name)]
-        arguments += [word for feat in features for word in ("--feat", str(feat))]
-        for line in lines_of(arguments, threads):
+        for line in lines_of(["--in-this-process", "--threads", str(threads), *settings], threads):
             report = json.loads(line)
             cells.append(cell_from(report["cell"]))
             found |= report["versions"]
             absent |= set(report["absent"])
             console.print(_line(cells[-1]), soft_wrap=True)
-    print_tables(cells, console)
-    for reason in sorted(absent):
-        console.print(f"not measured: {reason}")
     about = {"benchmark": "spmm", "cpu": processor_name(), "system": platform.platform()}
-    about |= {"versions": {**versions(), **found}, "absent": sorted(absent), "rounds": rounds}
-    if json_path is not None:
-        write_json(cells, about, json_path)
-    if svg_path is not None:
-        write_svg(
-            cells, f"SpMM, float32: how many times as long the best peer takes ({about['cpu']})", svg_path
-        )
+    return cells, {**about, "versions": {**versions(), **found}, "absent": sorted(absent)}
 
 
 def _line(cell: Cell) -> str:

@@ -47,8 +47,7 @@ void CheckInit(const Scope& scope, const std::vector<BufferStore>& body) {
   for (const Stmt& s : Statements(iteration.init.value())) {
     auto start = s.as<BufferStore>();
     if (!start) {
-      Refuse({"ST208", iteration.name, "an init with " + Text(s),
-              "assignments to buffers", "", s.span()});
+      Refuse({"ST208", iteration.name, "an init with " + Text(s), "assignments to buffers", "", s.span()});
     }
     int matches = 0;
     for (const BufferStore& store : body) {
