@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import _sparsetools
 
 Floats = NDArray[np.float32]
-_PLAIN_C = Path(__file__).with_name("spmm_plain.c")
+PLAIN_C = Path(__file__).with_name("spmm_plain.c")
 
 
 def scipy_spmm(A: sp.csr_array, X: Floats, out: Floats, threads: int) -> Contender:
@@ -128,21 +128,27 @@ def _numba_kernel() -> Callable[..., None]:
     return spmm  # type: ignore[no-any-return]
 
 
-def plain_c(A: sp.csr_array, X: Floats, out: Floats, threads: int) -> Contender | Absent:
+def plain_c(
+    A: sp.csr_array, X: Floats, out: Floats, threads: int, source: Path = PLAIN_C
+) -> Contender | Absent:
     """The bound: hand-written C for this width (`spmm_plain.c`), by the machine's own compiler."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        return Absent("plain C", "no C compiler")
-    function, version = _compiled_c(compiler, X.shape[1])
+        return Absent(_name(source), "no C compiler")
+    function, version = _compiled_c(compiler, source, X.shape[1])
     addresses = [ctypes.c_void_p(a.ctypes.data) for a in (A.indptr, A.indices, A.data, X, out)]
     sizes = [ctypes.c_int64(A.shape[0]), ctypes.c_int64(A.nnz)]
     os.environ["OMP_NUM_THREADS"] = str(threads)
     call = functools.partial(function, *sizes, *addresses)
-    return Contender("plain C", version, call, lambda: _keeping(out, A, X))
+    return Contender(_name(source), version, call, lambda: _keeping(out, A, X))
+
+
+def _name(source: Path) -> str:
+    return "plain C" if source == PLAIN_C else source.stem.replace("_", " ")
 
 
 @functools.cache
-def _compiled_c(compiler: str, feat: int) -> tuple[Any, str]:
+def _compiled_c(compiler: str, source: Path, feat: int) -> tuple[Any, str]:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / f"spmm_{feat}.so"
         flags = [
@@ -154,7 +160,7 @@ def _compiled_c(compiler: str, feat: int) -> tuple[Any, str]:
             "-shared",
             "-fPIC",
         ]
-        subprocess.run([compiler, *flags, f"-DF={feat}", str(_PLAIN_C), "-o", str(library)], check=True)
+        subprocess.run([compiler, *flags, f"-DF={feat}", str(source), "-o", str(library)], check=True)
         loaded = ctypes.CDLL(str(library))
     version = subprocess.run(
         [compiler, "-dumpfullversion"], check=True, capture_output=True, text=True
