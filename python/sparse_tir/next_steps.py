@@ -33,7 +33,7 @@ NEXT: dict[str, str] = {
     "ST158": "leave sizes out where the shape of an array tells them",
     "ST159": "read the docstring of the call: help(...) lists its parameters",
     # ---- script
-    "ST201": "mend the marked line; docs/write_a_kernel.md shows whole programs",
+    "ST201": "mend the marked line; docs/tutorials/write_a_kernel.md shows whole programs",
     "ST202": "compare the declaration with the docstring of its constructor",
     "ST203": "list the axes as they are stored: parents before children, next to each other",
     "ST204": "write one letter and one name for each axis",
@@ -69,6 +69,14 @@ NEXT: dict[str, str] = {
     "ST505": "pass the path that Kernel.save returned, with the .json file beside it",
     "ST506": "compile it again with this version, and save it",
     "ST507": "compile or tune a kernel for this call",
+    "ST508": "install what is expected; compilers are looked for on PATH",
+    "ST509": "read the compiler's message, and check the arch of the target and the version of nvcc",
+    "ST510": "write it without what is named, or run it on a GPU",
+    "ST511": "check the structure arrays with st.asarray, and the guards of the kernel",
+    "ST512": "let all threads reach each barrier and every loop end, or pass a longer timeout_s=",
+    "ST513": "split the bound loops by other factors",
+    "ST514": "run it on a machine with a GPU, or on the CPU with sparse_tir.runtime.cuda_on_cpu",
+    "ST515": "bind the loops with Schedule.bind, to blockIdx or threadIdx",
     "ST516": "name a file in a folder that you may write to, and install a C++ compiler",
     # ---- tuning
     "ST601": "compare the call with the docstring of st.tune",

@@ -96,8 +96,7 @@ void Verify(const PrimFunc& func) {
   for (const Stmt& s : OutermostStatements(func)) {
     auto realize = s.as<SBlockRealize>();
     if (!realize || !IterationOf(realize.value())) {
-      Refuse({"ST208", "function", Text(s) + " outside of an iteration",
-              "sparse iterations", "", s.span()});
+      Refuse({"ST208", "function", Text(s) + " outside of an iteration", "sparse iterations", "", s.span()});
     }
     VerifyIteration(Scope(), realize.value());
   }

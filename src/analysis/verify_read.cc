@@ -48,8 +48,7 @@ void CheckReads(const Scope& scope, const Expr& value) {
       const Axis& axis = (*buffer)->axes[d];
       if (IsStored(axis) && !axis->unique && !scope.IsOwnPosition(*buffer, indices, d)) {
         Refuse({"ST402", scope.innermost().name, Text((*buffer)->buffer, indices) + " searches " + Quoted(axis),
-                "a search on a unique axis, or the iterator of " + Quoted(axis) + " itself",
-                "", load.span()});
+                "a search on a unique axis, or the iterator of " + Quoted(axis) + " itself", "", load.span()});
       }
     }
   }

@@ -24,16 +24,11 @@ std::string Text(const ObjectRef& node) {
 
 std::string Text(const tir::Stmt& statement) {
   static const std::unordered_map<std::string, std::string> kWords = {
-      {"tirx.For", "a loop (for)"},
-      {"tirx.While", "a loop (while)"},
-      {"tirx.IfThenElse", "a branch (if)"},
-      {"tirx.AllocBuffer", "a local name"},
-      {"tirx.Bind", "a local name"},
-      {"tirx.Evaluate", "a statement that assigns nothing"},
-      {"tirx.BufferStore", "an assignment"},
-      {"tirx.Return", "a return"},
-      {"tirx.AssertStmt", "an assertion"},
-      {"s_tir.SBlockRealize", "a block"}};
+      {"tirx.For", "a loop (for)"},          {"tirx.While", "a loop (while)"},
+      {"tirx.IfThenElse", "a branch (if)"},  {"tirx.AllocBuffer", "a local name"},
+      {"tirx.Bind", "a local name"},         {"tirx.Evaluate", "a statement that assigns nothing"},
+      {"tirx.BufferStore", "an assignment"}, {"tirx.Return", "a return"},
+      {"tirx.AssertStmt", "an assertion"},   {"s_tir.SBlockRealize", "a block"}};
   std::string key = statement->GetTypeKey();
   auto found = kWords.find(key);
   return found == kWords.end() ? "a statement `" + key + "`" : found->second;

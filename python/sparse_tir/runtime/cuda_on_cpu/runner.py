@@ -43,7 +43,10 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.order not in FIBER_ORDERS:
-            raise errors.error("ST513", "cuda_on_cpu: fiber_order", repr(self.order), ", ".join(FIBER_ORDERS))
+            known = ", ".join(FIBER_ORDERS)
+            raise errors.error(
+                "ST513", "cuda_on_cpu: fiber_order", repr(self.order), known, "pass one of them"
+            )
 
 
 def execute(

@@ -19,7 +19,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-#define __shared__ static __attribute__((section("emulator_shared")))  // blocks run one after another: one copy is enough
+#define __shared__ \
+  static __attribute__((section("emulator_shared")))  // blocks run one after another: one copy is enough
 #define threadIdx (emulator::current->thread)
 #define blockIdx (emulator::block_index)
 #define blockDim (emulator::block_extent)
@@ -32,23 +33,29 @@ static inline unsigned __activemask() { return emulator::ActiveMask(); }
 
 // ---- scalar functions
 template <class A, class B>
-static inline std::common_type_t<A, B> max(A a, B b) { return a > b ? a : b; }
+static inline std::common_type_t<A, B> max(A a, B b) {
+  return a > b ? a : b;
+}
 template <class A, class B>
-static inline std::common_type_t<A, B> min(A a, B b) { return a < b ? a : b; }
+static inline std::common_type_t<A, B> min(A a, B b) {
+  return a < b ? a : b;
+}
 #define __expf expf  // macros: the C library declares functions of these names
 #define __logf logf
 static inline float __fdividef(float a, float b) { return a / b; }
 template <class T>
-static inline T __ldg(const T* address) { return *address; }
+static inline T __ldg(const T* address) {
+  return *address;
+}
 
 // ---- vector types, aligned as CUDA aligns them
-#define EMULATOR_VECTOR(T, Name)                                                                     \
-  struct Name##1 { T x; };                                                                           \
-  struct alignas(2 * sizeof(T)) Name##2 { T x, y; };                                                 \
-  struct Name##3 { T x, y, z; };                                                                     \
-  struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Name##4 { T x, y, z, w; };                 \
-  static inline Name##2 make_##Name##2(T x, T y) { return {x, y}; }                                  \
-  static inline Name##3 make_##Name##3(T x, T y, T z) { return {x, y, z}; }                          \
+#define EMULATOR_VECTOR(T, Name)                                                     \
+  struct Name##1 { T x; };                                                           \
+  struct alignas(2 * sizeof(T)) Name##2 { T x, y; };                                 \
+  struct Name##3 { T x, y, z; };                                                     \
+  struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Name##4 { T x, y, z, w; }; \
+  static inline Name##2 make_##Name##2(T x, T y) { return {x, y}; }                  \
+  static inline Name##3 make_##Name##3(T x, T y, T z) { return {x, y, z}; }          \
   static inline Name##4 make_##Name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 EMULATOR_VECTOR(float, float)
 EMULATOR_VECTOR(double, double)
@@ -69,21 +76,31 @@ static T emulator_shuffle(T value, int source, int width) {
   unsigned present = emulator::ActiveMask();
   emulator::SyncWarp();
   if (source >= 0 && source < width) {
-    if (present >> from & 1) memcpy(&value, emulator::Slot(from), sizeof(T));
-    else memset(&value, 0xff, sizeof(T));
+    if (present >> from & 1)
+      memcpy(&value, emulator::Slot(from), sizeof(T));
+    else
+      memset(&value, 0xff, sizeof(T));
   }
   emulator::SyncWarp();  // nobody writes its slot again before all have read
   return value;
 }
 static inline int emulator_segment_lane(int width) { return emulator::current->lane % width; }
 template <class T>
-static T __shfl_sync(unsigned, T v, int lane, int w = 32) { return emulator_shuffle(v, lane & (w - 1), w); }
+static T __shfl_sync(unsigned, T v, int lane, int w = 32) {
+  return emulator_shuffle(v, lane & (w - 1), w);
+}
 template <class T>
-static T __shfl_down_sync(unsigned, T v, int d, int w = 32) { return emulator_shuffle(v, emulator_segment_lane(w) + d, w); }
+static T __shfl_down_sync(unsigned, T v, int d, int w = 32) {
+  return emulator_shuffle(v, emulator_segment_lane(w) + d, w);
+}
 template <class T>
-static T __shfl_up_sync(unsigned, T v, int d, int w = 32) { return emulator_shuffle(v, emulator_segment_lane(w) - d, w); }
+static T __shfl_up_sync(unsigned, T v, int d, int w = 32) {
+  return emulator_shuffle(v, emulator_segment_lane(w) - d, w);
+}
 template <class T>
-static T __shfl_xor_sync(unsigned, T v, int m, int w = 32) { return emulator_shuffle(v, emulator_segment_lane(w) ^ m, w); }
+static T __shfl_xor_sync(unsigned, T v, int m, int w = 32) {
+  return emulator_shuffle(v, emulator_segment_lane(w) ^ m, w);
+}
 
 // ---- votes
 static unsigned __ballot_sync(unsigned, int predicate) {

@@ -138,10 +138,14 @@ int main() {
   CatchFaults();
   char item[16];
   while (scanf("%15s", item) == 1) {
-    if (!strcmp(item, "order")) ReadOrder();
-    else if (!strcmp(item, "array")) ReadArray();
-    else if (!strcmp(item, "launch")) ReadLaunch();
-    else Refuse("the plan: unknown item");
+    if (!strcmp(item, "order"))
+      ReadOrder();
+    else if (!strcmp(item, "array"))
+      ReadArray();
+    else if (!strcmp(item, "launch"))
+      ReadLaunch();
+    else
+      Refuse("the plan: unknown item");
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Tensor cores, as nvcuda::wmma in tiles of 16 by 16 by 16. Every thread of the warp keeps the whole tile: redundant, but
-// the result is the same.
+// Tensor cores, as nvcuda::wmma in tiles of 16 by 16 by 16. Every thread of the warp keeps the whole tile: redundant,
+// but the result is the same.
 #pragma once
 #include "cuda_fp16.h"
 
