@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import fields
 
 import pytest
-from cli_cases import FEAT
+from cli_cases import DECISIONS, FEAT
 
 from sparse_tir.cli import progress
-from sparse_tir.ops.spmm_schedule import Decisions
 
 TRIALS = 6
-
-#: What the schedules of one width decide.
-DECISIONS = {field.name for field in fields(Decisions)}
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +89,7 @@ def test_events_are_json_lines_and_plain_lines_go_to_stdout(graph, call, tmp_pat
     assert 0 < events[0]["elapsed_s"] <= events[1]["elapsed_s"]
     assert events[0]["speedup"] == 1
     result = call("tune", "spmm", graph, "--feat", 3, "--trials", 1, "--work-dir", tmp_path / "P")
-    assert result.stdout.startswith("trial 1/1  tile=1x3 rows=64 prefetch=0")
+    assert result.stdout.startswith("trial 1/1  tile=1x3 rows=256 prefetch=0")
 
 
 @pytest.mark.parametrize(

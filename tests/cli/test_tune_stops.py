@@ -7,7 +7,7 @@ import shlex
 import signal
 
 import pytest
-from cli_cases import FEAT
+from cli_cases import DECISIONS, FEAT
 from jobs import Job, recorded
 
 #: The known schedules and the first that are drawn: up to here, candidates depend on the seed alone.
@@ -67,7 +67,7 @@ def test_the_message_of_an_interrupt_says_what_is_saved_and_how_to_go_on(graph, 
     )
     assert command == "go on with: " + shlex.join(["sparse-tir", "tune", *given, "--json-events"])
     found = call_json("run", "spmm", graph, "--feat", FEAT, "--repeat", 1, "--from", tmp_path)
-    assert set(found["kernel"]["decisions"]) == {"tile", "rows", "prefetch"}
+    assert set(found["kernel"]["decisions"]) == DECISIONS
 
 
 @pytest.mark.slow

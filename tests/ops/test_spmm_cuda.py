@@ -110,3 +110,10 @@ def test_rows_of_b_are_read_in_vectors_and_sums_stay_in_registers(feat: int, loa
     )  # C is written once, after the entries of the row
     assert "__shared__" not in body
     assert "atomic" not in body
+
+
+def test_another_order_keeps_the_time_limit():
+    kernel = compile_for_emulation(spmm.loops(4, target="cuda"), signature=spmm.signature(4), timeout_s=7)
+    assert (kernel.schedule.order, kernel.schedule.timeout_s) == ("forward", 7)
+    other = kernel.reordered("random", seed=3).schedule
+    assert (other.order, other.seed, other.timeout_s) == ("random", 3, 7)

@@ -17,6 +17,7 @@ from sparse_tir.ops.spmm_schedule import Decisions
 from sparse_tir.runtime import aligned_empty
 from sparse_tir.runtime.signature import main_function, signature_of
 from sparse_tir.runtime.target import private_cache_bytes
+from sparse_tir.tuning.operators.spmm import CHOICES
 
 WIDTHS = [1, 2, 7, 8, 24, 33, 64, 100, 143, 256, 260, 520, 524, 1021]
 
@@ -45,11 +46,13 @@ def test_the_default_kernel_is_right(matrix, feat, dtype):
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_decisions_fit_the_width_and_the_registers(vector_bytes, dtype):
+def test_decisions_fit_the_width_the_registers_and_the_search(vector_bytes, dtype):
     size = np.dtype(dtype).itemsize
     for feat in range(1, 600):
-        tile = spmm_schedule.default_decisions(feat, dtype, vector_bytes).tile
+        decisions = spmm_schedule.default_decisions(feat, dtype, vector_bytes)
+        tile = decisions.tile
         assert np.prod(tile) == feat
+        assert all(getattr(decisions, name) in values for name, values in CHOICES.items())
         if len(tile) == 3:
             assert tile[2] in spmm_schedule.vector_lanes(dtype, vector_bytes)
             assert tile[1] * tile[2] * size <= 8 * vector_bytes
@@ -94,6 +97,7 @@ def built(decisions, feat, dtype="float32"):
         Decisions((1, 2, 16), unroll=2, prefetch=0),
         Decisions((4, 1, 8), unroll=4, prefetch=4, lines=4),
         Decisions((2, 16), unroll=2, prefetch=8),
+        Decisions((4, 8, 1), streaming=1),
     ],
     ids=str,
 )

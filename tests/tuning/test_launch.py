@@ -72,6 +72,15 @@ def test_a_torch_that_is_there_already_stays(monkeypatch):
     assert sys.modules["torch"] is sys
 
 
+@pytest.fixture
+def interrupts():
+    """Python's own handler, as on a terminal: the workers of pytest-xdist ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_waits_for_the_end_of_the_block():
     seen = []
 
@@ -86,6 +95,7 @@ def test_an_interrupt_waits_for_the_end_of_the_block():
     assert seen == ["inside"]
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_only_the_first_interrupt_counts_and_the_handler_comes_back():
     before = signal.getsignal(signal.SIGINT)
     seen = []

@@ -24,6 +24,8 @@ from ..transform.versions import choose_version
 #: 1024 bytes no longer go on the stack.
 VECTOR_BYTES, _VECTORS = 64, 8
 _NARROWEST_BYTES = 32
+#: What a thread writes before another one takes a turn, and the least and the most rows of that.
+_TURN_BYTES, _ROWS = 1 << 14, (64, 256)
 #: Entries ahead; 8 to 32 are alike (docs/performance/spmm.md).
 _AHEAD = 16
 
@@ -63,7 +65,8 @@ def default_decisions(feat_size: int, dtype: str = "float32", vector_bytes: int 
 
     Widths that are no multiple of a vector are left to LLVM, whose remainder loops beat narrow vectors.
     """
-    most = _VECTORS * vector_bytes // np.dtype(dtype).itemsize
+    itemsize = np.dtype(dtype).itemsize
+    most = _VECTORS * vector_bytes // itemsize
     lanes = next((lanes for lanes in vector_lanes(dtype, vector_bytes) if feat_size % lanes == 0), None)
     if lanes is not None:
         vectors = _largest_divisor(feat_size // lanes, most // lanes)
@@ -71,11 +74,17 @@ def default_decisions(feat_size: int, dtype: str = "float32", vector_bytes: int 
         if passes == 1 or lanes * vectors >= most // 4:
             # rows of one line are in flight early enough without help
             prefetch = _AHEAD if feat_size > lanes else 0
-            return Decisions((passes, vectors, lanes), prefetch=prefetch, streaming=1)
+            return Decisions((passes, vectors, lanes), _rows(feat_size * itemsize), prefetch, streaming=1)
     elements = _largest_divisor(feat_size, most * 5 // 4)
     if elements < most // 4:  # many passes over the entries cost more than sums in memory
         elements = feat_size
-    return Decisions((feat_size // elements, elements))
+    return Decisions((feat_size // elements, elements), _rows(feat_size * itemsize))
+
+
+def _rows(row_bytes: int) -> int:
+    """Rows of a turn, a power of two: some kilobytes of C, so that the turn costs little beside them."""
+    fitting = max(1, _TURN_BYTES // row_bytes)
+    return max(_ROWS[0], min(_ROWS[1], 1 << fitting.bit_length() - 1))
 
 
 def resident_decisions(decisions: Decisions) -> Decisions:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from tvm import tirx
-from tvm.ir import Call, StringImm, TensorLoad
+from tvm.ir import Call, Expr, StringImm, TensorLoad
 from tvm.s_tir import SBlockRealize
-from tvm.tirx import BufferLoad, BufferStore, For, PrimFunc, SeqStmt, Stmt
+from tvm.tirx import BufferLoad, BufferStore, For, IntImm, PrimFunc, SeqStmt, Stmt
 from tvm_ffi import structural_map, structural_walk
 
 from .. import errors
@@ -66,11 +66,16 @@ def stream_stores(func: PrimFunc) -> PrimFunc:
 def _without_streaming(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
     if STREAMING not in loop.annotations:
         return loop
-    if int(loop.annotations[STREAMING]):
+    if int(loop.annotations[STREAMING]) and not _is_single(loop.extent):
         return _streamed(loop, vectors)
     annotations = {key: value for key, value in loop.annotations.items() if key != STREAMING}
     head = (loop.loop_var, loop.min, loop.extent, loop.kind)
     return For(*head, loop.body, loop.thread_binding, annotations, loop.step, loop.span)
+
+
+def _is_single(extent: Expr) -> bool:
+    """Whether there is one element: no vector."""
+    return isinstance(extent, IntImm) and int(extent) == 1
 
 
 def _streamed(loop: For, vectors: set[tuple[str, int]]) -> Stmt:

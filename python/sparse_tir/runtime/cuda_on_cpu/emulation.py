@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,13 +31,17 @@ class EmulatedKernel(Kernel):
     ----------
     code : DeviceCode
         Its CUDA C and its launches.
+    schedule : Schedule
+        The order of its threads, and how long a call may take.
     """
 
     code: DeviceCode
+    schedule: Schedule
 
     def reordered(self, fiber_order: str, seed: int = 0) -> EmulatedKernel:
         """The same kernel with its threads in another order; nothing is compiled again."""
-        return _emulated(self.name, self.signature, self.code, Schedule(fiber_order, seed), self.metadata)
+        schedule = replace(self.schedule, order=fiber_order, seed=seed)
+        return _emulated(self.name, self.signature, self.code, schedule, self.metadata)
 
     def save(self, path: str | Path) -> NoReturn:
         """Refused: what is emulated is for this process (ST505)."""
@@ -120,7 +125,7 @@ def _emulated(
 ) -> EmulatedKernel:
     entry = _Entry(signature, code, schedule)
     kernel = EmulatedKernel(name, signature, entry, None, metadata)
-    kernel.code = code
+    kernel.code, kernel.schedule = code, schedule
     return kernel
 
 
