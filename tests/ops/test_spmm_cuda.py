@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import sparse_tir as st
 from sparse_tir import errors
 from sparse_tir.ops import spmm, spmm_cuda
 from sparse_tir.runtime.cuda_on_cpu import FIBER_ORDERS, EmulatedKernel, compile_for_emulation
@@ -117,3 +118,18 @@ def test_another_order_keeps_the_time_limit():
     assert (kernel.schedule.order, kernel.schedule.timeout_s) == ("forward", 7)
     other = kernel.reordered("random", seed=3).schedule
     assert (other.order, other.seed, other.timeout_s) == ("random", 3, 7)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_integers_have_no_kernel_on_a_gpu_and_are_refused(dtype):
+    with pytest.raises(errors.DataError, match="float32, float64") as refused:
+        spmm.loops(4, dtype, target="cuda")
+    assert refused.value.code == "ST156"
+
+
+def test_a_kernel_for_another_device_is_refused_by_the_call():
+    kernel = compile_for_emulation(spmm.loops(4, target="cuda"), signature=spmm.signature(4))
+    A = sp.eye_array(3, format="csr", dtype="float32")
+    with pytest.raises(errors.BuildError, match="a kernel for the CPU") as refused:
+        st.spmm(A, np.ones((3, 4), np.float32), kernel=kernel)
+    assert refused.value.code == "ST507"

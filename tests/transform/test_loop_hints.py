@@ -62,8 +62,8 @@ def test_the_annotations_are_named_as_the_tests_name_them() -> None:
 def test_a_prefetch_reads_a_later_index_within_the_array() -> None:
     text = insert_prefetch(annotated(gather, "j", prefetch=16)).script()
     (line,) = [line for line in text.splitlines() if "T.prefetch" in line]
-    assert "B[A[T.min(j + T.int64(16), " in line
-    assert "- T.int64(1))], 0]" in line
+    assert "B[A[T.max(T.min(j + T.int64(16), " in line
+    assert "- T.int64(1)), T.int64(0))], 0]" in line
     assert PREFETCH not in text
 
 
@@ -128,8 +128,15 @@ def test_loops_that_cannot_be_masked_are_refused(loop: str, found: str) -> None:
 
 
 def test_a_streamed_loop_that_is_no_copy_is_refused() -> None:
+    @T.prim_func(s_tir=True)
+    def double(a: T.handle, c: T.handle):
+        A = T.match_buffer(a, (16,), "float32")
+        C = T.match_buffer(c, (16,), "float32")
+        for k in T.vectorized(16):
+            C[k] = A[k] + A[k]
+
     with pytest.raises(errors.LegalityError, match="a vectorised loop of one copy") as refused:
-        stream_stores(annotated(gather, "k", streaming=1))
+        stream_stores(annotated(double, "k", streaming=1))
     assert refused.value.code == "ST421"
 
 
@@ -169,3 +176,60 @@ def test_a_call_runs_the_version_that_fits() -> None:
         assert C.tolist() == [expected] * n
     with pytest.raises(errors.InternalError, match="versions of one function"):
         choose_version(one, gather, lambda f: f.params[1] < tirx.const(3, "int64"))
+
+
+@pytest.mark.parametrize(
+    ("target", "source"),
+    [((0, "2 * k"), (0, "k")), ((0, "k"), (0, "15 - k")), ((0, "k"), (0, "3")), (("k", "0"), (0, "k"))],
+)
+def test_a_streamed_copy_of_other_than_consecutive_elements_is_refused(target, source) -> None:
+    text = f"""
+@T.prim_func(s_tir=True)
+def copy(a: T.handle, c: T.handle):
+    A = T.match_buffer(a, (16, 32), "float32")
+    C = T.match_buffer(c, (16, 32), "float32")
+    for k in T.vectorized(16):
+        C[{target[0]}, {target[1]}] = A[{source[0]}, {source[1]}]
+"""
+    func = tvm.script.from_source(text, {"T": T})
+    with pytest.raises(errors.LegalityError, match="consecutive elements of one row") as refused:
+        stream_stores(annotated(func, "k", streaming=1))
+    assert refused.value.code == "ST421"
+
+
+def test_a_streamed_tile_that_sticks_out_of_the_row_is_refused() -> None:
+    sch = tvm.s_tir.Schedule(st.lower(spmm.program(40), "position"))
+    schedule(sch, Decisions((1, 3, 16), streaming=1))
+    with pytest.raises(errors.LegalityError, match="without a guard") as refused:
+        st.lower(sch.mod)
+    assert refused.value.code == "ST421"
+
+
+@pytest.mark.parametrize("lanes", [1, 3, 6, 12])
+def test_tiles_that_are_no_vector_are_stored_as_usual(lanes: int) -> None:
+    sch = tvm.s_tir.Schedule(st.lower(spmm.program(24), "position"))
+    schedule(sch, Decisions((1, 24 // lanes, lanes), streaming=1))
+    text = st.lower(sch.mod).script()
+    assert "sparse_tir_stream" not in text
+    assert STREAMING not in text
+
+
+@pytest.mark.parametrize("hints", [{"prefetch": -5}, {"prefetch": 4, "prefetch_lines": 0}], ids=str)
+def test_a_prefetch_backwards_or_of_nothing_is_refused(hints: dict[str, int]) -> None:
+    with pytest.raises(errors.LegalityError, match="from 0 and from 1 on") as refused:
+        insert_prefetch(annotated(gather, "j", **hints))
+    assert refused.value.code == "ST421"
+
+
+def test_a_prefetch_of_a_walk_backwards_stays_within_the_array() -> None:
+    @T.prim_func(s_tir=True)
+    def backwards(a: T.handle, b: T.handle, c: T.handle, n: T.int64):
+        A = T.match_buffer(a, (n,), "int32")
+        B = T.match_buffer(b, (100, 40), "float32")
+        C = T.match_buffer(c, (1,), "float32")
+        for j in range(n):
+            C[0] = C[0] + B[A[n - 1 - j], 0]
+
+    text = insert_prefetch(annotated(backwards, "j", prefetch=16)).script()
+    (line,) = [line for line in text.splitlines() if "T.prefetch" in line]
+    assert "T.max(T.min(" in line

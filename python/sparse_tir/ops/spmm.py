@@ -103,10 +103,17 @@ def _cached(feat_size: int, dtype: str, idtype: str, target: Target | str | None
 def loops(
     feat_size: int, dtype: str = "float32", idtype: str = "int32", target: Target | str | None = None
 ) -> tvm.IRModule:
-    """The program under the default schedule of a target, lowered to loops: what `kernel` compiles."""
+    """The program under the default schedule of a target, lowered to loops: what `kernel` compiles.
+
+    Raises
+    ------
+    DataError
+        ST156 for integers on a GPU.
+    """
     resolved = resolve_target(target, TARGET_KINDS)
     module = lower(program(feat_size, dtype, idtype), "position")
     if is_cuda(resolved):
+        spmm_cuda.check_dtype(dtype)
         sch = Schedule(module, debug_mask="all")
         spmm_cuda.schedule(sch, spmm_cuda.default_decisions(feat_size, dtype))
         return lower(sch.mod, "loop")
@@ -199,9 +206,12 @@ _FITTING: weakref.WeakKeyDictionary[Kernel, tuple[int, str, str]] = weakref.Weak
 
 def _fitting(given: Kernel, feat_size: int, arguments: CsrArguments) -> Kernel:
     """The kernel, if it is one for this call (ST507)."""
-    if not isinstance(given, Kernel):
+    if type(given) is not Kernel:  # those of other devices take no arrays of the CPU
         raise errors.error(
-            "ST507", "st.spmm(kernel=)", f"a {type(given).__name__}", "a kernel, such as st.load gives"
+            "ST507",
+            "st.spmm(kernel=)",
+            f"a {type(given).__name__}",
+            "a kernel for the CPU, such as st.load gives",
         )
     call = (feat_size, arguments.dtype, arguments.idtype)
     if _FITTING.get(given) != call:

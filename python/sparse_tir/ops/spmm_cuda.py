@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from tvm.s_tir import Schedule
 
+from .. import errors
+
 _VECTOR_BYTES = 16  # the widest load of one thread
 _MOST_LANES = 64  # threads of one row: more wait for the same row of A and keep fewer rows in flight
 _BLOCK_THREADS = 256
@@ -30,6 +32,16 @@ class CudaDecisions:
     vector: int
     lanes: int
     rows: int
+
+
+#: TVM's CUDA C of integers that wrap does not compile: it takes the address of a constant.
+_DTYPES = ("float32", "float64")
+
+
+def check_dtype(dtype: str) -> None:
+    """Refuses what has no kernel on a GPU (ST156)."""
+    if dtype not in _DTYPES:
+        raise errors.error("ST156", "spmm(target='cuda')", f"values of dtype {dtype}", ", ".join(_DTYPES))
 
 
 def default_decisions(feat_size: int, dtype: str = "float32") -> CudaDecisions:

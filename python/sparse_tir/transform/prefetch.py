@@ -16,6 +16,7 @@ from tvm.s_tir import SBlockRealize
 from tvm.tirx import BufferLoad, For, IntImm, PrimFunc
 from tvm_ffi import structural_equal, structural_map, structural_walk
 
+from .. import errors
 from .substitution import substitution
 
 #: Annotation of a loop: how many iterations ahead its gathered operands are fetched; 0 means not at all.
@@ -58,11 +59,18 @@ def _in_loop(loop: For) -> For:
     if PREFETCH not in loop.annotations:
         return loop
     ahead, lines = int(loop.annotations[PREFETCH]), int(loop.annotations.get(LINES, 1))
+    _check(loop, ahead, lines)
     fetches = [tirx.Evaluate(fetch) for load in _gathers(loop, ahead) for fetch in _fetches(load, lines)]
     annotations = {key: value for key, value in loop.annotations.items() if key not in (PREFETCH, LINES)}
     body = tirx.SeqStmt([*fetches, loop.body]) if ahead and fetches else loop.body
     head = (loop.loop_var, loop.min, loop.extent, loop.kind)
     return For(*head, body, loop.thread_binding, annotations, loop.step, loop.span)
+
+
+def _check(loop: For, ahead: int, lines: int) -> None:
+    if ahead < 0 or lines < 1:
+        found = f"{ahead} iterations ahead, {lines} lines"
+        raise errors.error("ST421", f"prefetch in the loop {loop.loop_var}", found, "from 0 and from 1 on")
 
 
 def _fetches(load: TensorLoad, lines: int) -> Iterator[Expr]:
@@ -100,7 +108,10 @@ def _moved(inner: TensorLoad, later: Callable[[Any], Any]) -> TensorLoad:
     if all(a.same_as(b) for a, b in zip(moved, inner.indices, strict=True)):
         return inner
     shape = inner.source.ty.shape
-    bounded = [tirx.min(e, tirx.Cast(e.ty, size) - 1) for e, size in zip(moved, shape, strict=True)]
+    bounded = [
+        tirx.max(tirx.min(e, tirx.Cast(e.ty, size) - 1), tirx.const(0, e.ty.dtype))
+        for e, size in zip(moved, shape, strict=True)
+    ]
     return BufferLoad(inner.source, bounded)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from tvm import tirx
 from tvm.ir import Call, Expr, StringImm, TensorLoad
 from tvm.s_tir import SBlockRealize
+from tvm.sym import Analyzer
 from tvm.tirx import BufferLoad, BufferStore, For, IntImm, PrimFunc, SeqStmt, Stmt
 from tvm_ffi import structural_map, structural_walk
 
@@ -66,16 +67,16 @@ def stream_stores(func: PrimFunc) -> PrimFunc:
 def _without_streaming(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
     if STREAMING not in loop.annotations:
         return loop
-    if int(loop.annotations[STREAMING]) and not _is_single(loop.extent):
+    if int(loop.annotations[STREAMING]) and _is_vector(loop.extent):
         return _streamed(loop, vectors)
     annotations = {key: value for key, value in loop.annotations.items() if key != STREAMING}
     head = (loop.loop_var, loop.min, loop.extent, loop.kind)
     return For(*head, loop.body, loop.thread_binding, annotations, loop.step, loop.span)
 
 
-def _is_single(extent: Expr) -> bool:
-    """Whether there is one element: no vector."""
-    return isinstance(extent, IntImm) and int(extent) == 1
+def _is_vector(extent: Expr) -> bool:
+    """Whether so many elements are a vector that a machine stores at once; others are stored as usual."""
+    return isinstance(extent, IntImm) and int(extent) > 1 and int(extent).bit_count() == 1
 
 
 def _streamed(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
@@ -84,6 +85,8 @@ def _streamed(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
     dtype, lanes = str(store.buffer.ty.dtype.dtype), int(loop.extent)
     if dtype not in _LLVM_TYPES:
         raise errors.error("ST421", "streaming stores", f"values of dtype {dtype}", ", ".join(_LLVM_TYPES))
+    for indices in (store.indices, store.value.indices):
+        _check_advance(loop, [bound(index) for index in indices])
     vectors.add((dtype, lanes))
     first = substitution({loop.loop_var: loop.min})
     target = BufferLoad(store.buffer, [first(bound(index)) for index in store.indices])
@@ -93,23 +96,43 @@ def _streamed(loop: For, vectors: set[tuple[str, int]]) -> Stmt:
     return call(_name(dtype, lanes), tirx.address_of(target), vector)
 
 
+def _check_advance(loop: For, indices: list[Expr]) -> None:
+    """Refuses subscripts that are not one element further from iteration to iteration."""
+    following = substitution({loop.loop_var: loop.loop_var + 1})
+    analyzer = Analyzer()
+    for place, index in enumerate(indices):
+        step = analyzer.simplify(following(index) - index)
+        wanted = 1 if place == len(indices) - 1 else 0
+        if not (isinstance(step, IntImm) and int(step) == wanted):
+            found = f"the subscript {index} in the loop {loop.loop_var}"
+            raise errors.error("ST421", "streaming stores", found, "consecutive elements of one row")
+
+
 def _copy_of(loop: For) -> tuple[BufferStore, Any]:
     """The store that the loop repeats, and what expresses its indices by loop variables."""
-    body, values = loop.body, {}
+    body, values, is_guarded = loop.body, {}, False
     if isinstance(body, SBlockRealize):
-        block = body.block
+        block, is_guarded = body.block, not _is_true(body.predicate)
         values = {i.var: v for i, v in zip(block.iter_vars, body.iter_values, strict=True)}
         body = block.body
     is_copy = (
-        isinstance(body, BufferStore)
+        not is_guarded
+        and isinstance(body, BufferStore)
         and isinstance(body.value, TensorLoad)
         and loop.kind == tirx.ForKind.VECTORIZED
     )
     if not is_copy:
         raise errors.error(
-            "ST421", "streaming stores", f"the loop {loop.loop_var}", "a vectorised loop of one copy"
+            "ST421",
+            "streaming stores",
+            f"the loop {loop.loop_var}",
+            "a vectorised loop of one copy without a guard",
         )
     return body, substitution(values)
+
+
+def _is_true(predicate: Expr) -> bool:
+    return isinstance(predicate, IntImm) and bool(int(predicate))
 
 
 def _with_fences(body: Stmt) -> Stmt:
