@@ -222,3 +222,10 @@ def test_the_kernel_view_keeps_the_memory_alive() -> None:
     seen = kernel_view(x)
     del x
     assert seen.sum() == 3000
+
+
+@pytest.mark.parametrize("shape", [(-1,), (3, -2), (-1, -1)])
+def test_memory_of_negative_size_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(errors.DataError, match="sizes from 0 on") as refused:
+        aligned_empty(shape, "float32")
+    assert refused.value.code == "ST159"

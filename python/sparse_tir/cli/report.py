@@ -60,7 +60,7 @@ def write_page(found: Report, path: Path) -> None:
     page = render(found)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(page, "utf-8")
+        temporary.write_text(page, "utf-8", "backslashreplace")  # names of files need not be text
         os.replace(temporary, path)
     except OSError as reason:
         with contextlib.suppress(OSError):

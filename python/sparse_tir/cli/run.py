@@ -102,5 +102,6 @@ def _saved_kernel(work_dir: str) -> Kernel:
 def _describe(kernel: Kernel, work_dir: str) -> dict[str, Any]:
     from ..tuning import kernel_path
 
-    tuning = kernel.metadata.get("tuning", {})
-    return {"path": str(Path(kernel_path(work_dir))), "decisions": tuning.get("decisions")}
+    tuning = kernel.metadata.get("tuning")
+    decisions = tuning.get("decisions") if isinstance(tuning, dict) else None
+    return {"path": str(Path(kernel_path(work_dir))), "decisions": decisions}

@@ -31,8 +31,8 @@ def aligned_empty(shape: Sequence[int], dtype: DTypeLike, alignment: int = 64) -
     """
     try:
         element = np.dtype(dtype)
-        if element.hasobject or alignment < 1:
-            raise ValueError("neither Python objects nor an alignment below 1")
+        if element.hasobject or alignment < 1 or min(shape, default=0) < 0:
+            raise ValueError("no Python objects, no alignment below 1, no negative sizes")
         n_bytes = math.prod(shape) * element.itemsize
         memory: NDArray[Any] = np.empty(n_bytes + alignment, dtype=np.uint8)
         # quicker than `__array_interface__`

@@ -11,6 +11,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from . import forms
+
 JOB = "job.json"
 SCHEMA_VERSION = 1
 RUNNING, FINISHED, INTERRUPTED, FAILED, KILLED = "running", "finished", "interrupted", "failed", "killed"
@@ -55,7 +57,8 @@ class Session:
         old = read_json(self._path) or {}
         is_same = all(old.get(key) == job[key] for key in ("workload", "target"))
         sessions = old.get("sessions") if is_same else None
-        self._earlier = [_as_ended(s) for s in sessions or [] if isinstance(s, dict)]
+        known = sessions if isinstance(sessions, list) else []
+        self._earlier = [_as_ended(session) for session in known if forms.SESSION(session)]
         self._job = dict(job)
         self._this: dict[str, Any] = {
             "started": _now(),

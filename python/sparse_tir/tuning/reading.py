@@ -14,13 +14,12 @@ from tvm.s_tir.schedule import Trace
 from sparse_tir import errors
 from sparse_tir.report import Candidate, Matrix, Report, Session, Timing, Winner
 
+from . import forms
 from .history import FINISHED, JOB, read_json
 from .problem import Measurement
 from .records import Record, WorkDirectory, read_workload
 from .search import replay
 from .traces import decisions_of
-
-_JOB_KEYS = {"workload", "target", "name", "signature", "threads", "sessions"}
 
 
 def read_report(work_dir: str | os.PathLike[str]) -> Report:
@@ -33,12 +32,12 @@ def read_report(work_dir: str | os.PathLike[str]) -> Report:
     """
     path = Path(work_dir)
     job = read_json(path / JOB)
-    if job is None or not job.keys() >= _JOB_KEYS:
-        raise _nothing(path, f"no readable {JOB}")
+    if job is None or not forms.JOB(job):
+        raise _nothing(path, f"no {JOB}, or one that cannot be read")
     module = read_workload(path, job["workload"])
     if module is None:
         raise _nothing(path, "no record")
-    directory = WorkDirectory(path, module, tvm.target.Target(job["target"]))
+    directory = WorkDirectory(path, module, _target(path, job["target"]))
     candidates, schedules = _candidates(module, directory)
     if not candidates:
         raise _nothing(path, "no record")
@@ -63,6 +62,13 @@ def read_report(work_dir: str | os.PathLike[str]) -> Report:
         commands=job.get("commands", {}),
         skipped=tuple(directory.skipped),
     )
+
+
+def _target(path: Path, described: Mapping[str, Any]) -> tvm.target.Target:
+    try:
+        return tvm.target.Target(dict(described))
+    except (TypeError, ValueError, RuntimeError) as reason:
+        raise _nothing(path, f"a target that TVM does not know: {described}") from reason
 
 
 def _candidates(

@@ -36,6 +36,7 @@ from tvm.s_tir.meta_schedule.utils import shash2hex
 
 from sparse_tir import errors
 
+from . import forms
 from .history import read_json, write_json
 from .problem import Measurement, target_json
 from .search import plain
@@ -50,7 +51,6 @@ KERNEL = "kernel.so"
 REPORT = "report.html"
 _LOCK = ".lock"
 _LAST = 1 << 30
-_RESULT_KEYS = {"schema_version", "workload", "target", "best", "default", "trials", "records", "exhausted"}
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class WorkDirectory:
     def read_result(self) -> dict[str, Any] | None:
         """``result.json``, if it is about this workload and target."""
         result = read_json(self.path / RESULT)  # if it cannot be read, the records tell the same
-        if result is None or not result.keys() >= _RESULT_KEYS:
+        if result is None or not forms.RESULT(result):
             return None
         return result if result["schema_version"] == SCHEMA_VERSION and self._is_ours(result) else None
 
@@ -245,7 +245,7 @@ class Lock:
             raise errors.error(
                 "ST604", where, f"{self._path} is in use by another job", "a directory of its own"
             ) from failure
-        except OSError as failure:
+        except (OSError, ValueError) as failure:  # the latter: a path with a NUL in it
             raise errors.error("ST604", where, failure, "a directory that can be written") from failure
         return self
 
