@@ -83,9 +83,9 @@ def test_without_a_readable_result_the_records_count(job, damage, changes):
     assert len(tune().trials) == 2
 
 
-@pytest.mark.parametrize("changes", JOBS.values(), ids=JOBS)
-def test_a_damaged_job_goes_on(job, damage, changes):
-    damage("job.json", changes)
+@pytest.mark.parametrize("name", ["sessions of text", "an empty session", "an unknown target"])
+def test_a_damaged_job_goes_on(job, damage, name):
+    damage("job.json", JOBS[name])
     (job[0] / "result.json").unlink()
     assert len(job[1]().trials) == 2
 
