@@ -119,6 +119,14 @@ def test_metadata_that_lacks_something_is_refused(key: str, saved: Path, tmp_pat
     build_error(lambda: st.load(path), "ST505", str(path), key)
 
 
+@pytest.mark.parametrize(
+    "changes", [{"target": 5}, {"target": {}}, {"signature": {"parameters": 3}}], ids=str
+)
+def test_metadata_of_another_form_is_refused(changes: dict[str, object], saved: Path, tmp_path: Path) -> None:
+    path = copied(saved, tmp_path, **changes)
+    build_error(lambda: st.load(path), "ST505", str(path), "a target or signature of another form")
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", '"text"'])
 def test_metadata_that_is_something_else_is_refused(text: str, saved: Path, tmp_path: Path) -> None:
     path = copied(saved, tmp_path)

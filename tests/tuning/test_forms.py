@@ -28,6 +28,8 @@ RESULTS = {
     "a number of trials": {"trials": 3},
     "an empty default": {"default": {}},
     "a comparison of text": {"comparison": {"scipy": "fast"}},
+    "a time of 0": {"comparison": {"tuned": {"median": 0, "p20": 0, "p80": 0, "n": 3}}},
+    "an unknown time": {"comparison": {"tuned": {"median": 1, "p20": 1, "p80": 1, "n": 3, "x": 1}}},
     "times of text": {"best": {"key": "k", "decisions": {}, "trace": [], "seconds": {"median": "x"}}},
 }
 

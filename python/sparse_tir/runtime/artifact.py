@@ -86,7 +86,8 @@ def load(path: str | os.PathLike[str]) -> Kernel:
     where = f"st.load({str(path)!r})"
     metadata = _read_metadata(path, where)
     _check_versions(metadata, where)
-    cpu = metadata["target"]["mcpu"]
+    target, signature = _contents(metadata, where)
+    cpu = target["mcpu"]
     if cpu and cpu != host_cpu():
         hint = "compile or tune it again on this machine"
         raise errors.error("ST504", where, f"a kernel for {cpu}", f"one for {host_cpu()}", hint)
@@ -94,8 +95,7 @@ def load(path: str | os.PathLike[str]) -> Kernel:
         raise errors.error(
             "ST505", where, "a library that its metadata does not describe", "the pair that save wrote"
         )
-    signature = Signature.from_json(metadata["signature"])
-    if metadata["target"]["kind"] == "cuda":
+    if target["kind"] == "cuda":
         return CudaKernel(metadata["name"], signature, path.read_bytes(), metadata)
     library = tvm.runtime.load_module(str(path))
     return Kernel(metadata["name"], signature, library["main"], library, metadata)
@@ -135,6 +135,16 @@ def _read_metadata(path: Path, where: str) -> dict[str, Any]:
             "ST505", where, f"{beside.name} without schema_version", "metadata that save wrote"
         )
     return metadata
+
+
+def _contents(metadata: dict[str, Any], where: str) -> tuple[dict[str, str], Signature]:
+    """The target and the signature (ST505)."""
+    try:
+        target = {key: metadata["target"][key] for key in ("kind", "mcpu")}
+        return target, Signature.from_json(metadata["signature"])
+    except (AttributeError, KeyError, TypeError) as reason:
+        found = f"a target or signature of another form ({type(reason).__name__}: {reason})"
+        raise errors.error("ST505", where, found, "metadata that save wrote") from reason
 
 
 def _check_versions(metadata: dict[str, Any], where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,11 @@ def text(value: Any) -> bool:
 def number(value: Any) -> bool:
     """A number; a truth value is none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def seconds(value: Any) -> bool:
+    """A time: a number above 0 that is finite."""
+    return number(value) and 0 < value < math.inf
 
 
 def whole(value: Any) -> bool:
@@ -33,9 +39,9 @@ def maybe(form: Form) -> Form:
     return lambda value: value is None or form(value)
 
 
-def list_of(form: Form, least: int = 0) -> Form:
+def list_of(form: Form, least: int = 0, most: float = math.inf) -> Form:
     """A list of values of one form."""
-    return lambda value: isinstance(value, list) and len(value) >= least and all(map(form, value))
+    return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(form, value))
 
 
 def each(form: Form) -> Form:
@@ -55,15 +61,21 @@ def fields(needed: Mapping[str, Form], optional: Mapping[str, Form] | None = Non
     return fits
 
 
-_TIMES = fields({"median": number, "p20": number, "p80": number, "n": whole})
-_WINNER = fields({"key": text, "decisions": each(anything), "trace": list_of(anything), "seconds": _TIMES})
+_TIME_FIELDS = {"median": seconds, "p20": seconds, "p80": seconds, "n": whole}
+
+
+def _times(value: Any) -> bool:
+    return fields(_TIME_FIELDS)(value) and value.keys() == _TIME_FIELDS.keys()
+
+
+_WINNER = fields({"key": text, "decisions": each(anything), "trace": list_of(anything), "seconds": _times})
 _MATRIX = fields(
     {
-        "shape": list_of(whole, 2),
+        "shape": list_of(whole, 2, 2),
         "nnz": whole,
         "dtype": text,
         "rows": fields({"longest": whole, "mean": number, "n_empty": whole}),
-        "row_lengths": list_of(list_of(whole, 3)),
+        "row_lengths": list_of(list_of(whole, 3, 3)),
     }
 )
 #: A session in ``job.json``.
@@ -90,7 +102,7 @@ RESULT = fields(
         "records": whole,
         "exhausted": anything,
     },
-    {"comparison": each(_TIMES), "failures": each(anything)},
+    {"comparison": each(_times), "failures": each(anything)},
 )
 #: ``job.json``.
 JOB = fields(

@@ -27,7 +27,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 def read_json(path: Path) -> dict[str, Any] | None:
     """An object; None if there is none, or none that can be read."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         found = json.loads(path.read_text("utf-8"))
         return found if isinstance(found, dict) else None
     return None
