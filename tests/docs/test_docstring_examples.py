@@ -13,7 +13,8 @@ import sparse_tir
 
 def modules() -> list[str]:
     found = pkgutil.walk_packages(sparse_tir.__path__, "sparse_tir.")
-    return [m.name for m in found if not m.name.endswith("__main__")]
+    others = ("__main__", "libsparse_tir")  # an installed package has its library beside the modules
+    return [m.name for m in found if not m.name.endswith(others)]
 
 
 def examples(name: str) -> list[doctest.DocTest]:
