@@ -167,6 +167,18 @@ Expr FloatQuotient(const Expr& a, const Expr& b) {
   return Call<Expr>(ST_GLOBAL("prim._OpDiv"), KeptFactor(a), KeptFactor(b), nullptr);
 }
 
+// Whether every integer of one type is one of the other.
+bool Holds(DLDataType wide, DLDataType narrow) {
+  bool gains_sign = wide.code == kDLInt && narrow.code == kDLUInt;
+  return (wide.code == narrow.code || gains_sign) && wide.bits >= narrow.bits + (gains_sign ? 1 : 0);
+}
+
+// TVM's bounds of an integer that wraps in a cast are those before it: the guard of such a subscript would be dropped.
+Expr LegalCast(const Cast& n) {
+  bool wraps = IsInteger(n) && IsInteger(n.value()) && !Holds(DTypeOf(n), DTypeOf(n.value()));
+  return wraps ? Opaque(n) : Expr(n);
+}
+
 // A call; of if_then_else one branch is evaluated.
 ffi::Expected<Any> LegalCall(const CallExpr& n, ffi::StructuralMutatorObj* mutator, Temporaries* temporaries) {
   auto op = n.op().as<Op>();
@@ -198,6 +210,7 @@ Expr LegalValue(const Expr& value, Temporaries* t) {
   return ffi::StructuralMutate(
              value, [](const TensorLoad& n, Mutator) -> ffi::Expected<Any> { return Any(n); },
              [t](const CallExpr& n, Mutator m) { return LegalCall(n, m, t); },  //
+             On<Cast>(LegalCast),                                               //
              On<Add>(LegalSum), On<Sub>(LegalDifference), On<Mul>(LegalProduct), On<Div>([=](const Div& n) {
                return IsFloat(n) ? FloatQuotient(n.a(), n.b()) : divide(n, true, trunc_div);
              }),
